@@ -1,0 +1,162 @@
+#include "base/column_batch.h"
+
+#include <cstring>
+
+namespace varve {
+namespace {
+
+template <typename T>
+void SelectInPlace(std::span<const uint32_t> selection, std::vector<T>* values) {
+  for (size_t i = 0; i < selection.size(); ++i) {
+    (*values)[i] = (*values)[selection[i]];
+  }
+  values->resize(selection.size());
+}
+
+}  // namespace
+
+Datum ColumnVector::at(size_t row) const {
+  if (is_null(row)) {
+    return Datum::Null();
+  }
+  switch (type_) {
+    case PhysicalType::kBool: return Datum::Bool(bools_[row] != 0);
+    case PhysicalType::kInt64: return Datum::Int64(int64s_[row]);
+    case PhysicalType::kInt128: return Datum::Int128(int128s_[row]);
+    case PhysicalType::kFloat64: return Datum::Float64(float64s_[row]);
+    case PhysicalType::kBytes: return Datum::Bytes(bytes(row));
+  }
+  return Datum::Null();
+}
+
+void ColumnVector::Clear() {
+  nulls_.clear();
+  bools_.clear();
+  int64s_.clear();
+  int128s_.clear();
+  float64s_.clear();
+  ends_.clear();
+  heap_.clear();
+}
+
+void ColumnVector::Append(const Datum& value) {
+  if (value.is_null()) {
+    AppendNull();
+    return;
+  }
+  switch (type_) {
+    case PhysicalType::kBool: AppendBool(value.bool_value()); return;
+    case PhysicalType::kInt64: AppendInt64(value.int64_value()); return;
+    case PhysicalType::kInt128: AppendInt128(value.int128_value()); return;
+    case PhysicalType::kFloat64: AppendFloat64(value.float64_value()); return;
+    case PhysicalType::kBytes: AppendBytes(value.bytes()); return;
+  }
+}
+
+void ColumnVector::AppendNull() {
+  nulls_.push_back(1);
+  switch (type_) {
+    case PhysicalType::kBool: bools_.push_back(0); return;
+    case PhysicalType::kInt64: int64s_.push_back(0); return;
+    case PhysicalType::kInt128: int128s_.push_back(0); return;
+    case PhysicalType::kFloat64: float64s_.push_back(0); return;
+    case PhysicalType::kBytes: ends_.push_back(heap_.size()); return;
+  }
+}
+
+void ColumnVector::Truncate(size_t size) {
+  assert(size <= nulls_.size());
+  nulls_.resize(size);
+  switch (type_) {
+    case PhysicalType::kBool: bools_.resize(size); return;
+    case PhysicalType::kInt64: int64s_.resize(size); return;
+    case PhysicalType::kInt128: int128s_.resize(size); return;
+    case PhysicalType::kFloat64: float64s_.resize(size); return;
+    case PhysicalType::kBytes:
+      ends_.resize(size);
+      heap_.resize(size == 0 ? 0 : ends_.back());
+      return;
+  }
+}
+
+void ColumnVector::Select(std::span<const uint32_t> selection) {
+  if (selection.size() == nulls_.size()) {
+    return;
+  }
+  if (type_ == PhysicalType::kBytes) {
+    size_t to = 0;
+    for (const uint32_t row : selection) {
+      const size_t start = row == 0 ? 0 : ends_[row - 1];
+      const size_t length = ends_[row] - start;
+      // A selected row never moves to the right, so bytes still to be read are never overwritten.
+      std::memmove(heap_.data() + to, heap_.data() + start, length);
+      to += length;
+      selected_ends_.push_back(to);
+    }
+    ends_.swap(selected_ends_);
+    selected_ends_.clear();
+    heap_.resize(to);
+  }
+  SelectInPlace(selection, &nulls_);
+  switch (type_) {
+    case PhysicalType::kBool: SelectInPlace(selection, &bools_); return;
+    case PhysicalType::kInt64: SelectInPlace(selection, &int64s_); return;
+    case PhysicalType::kInt128: SelectInPlace(selection, &int128s_); return;
+    case PhysicalType::kFloat64: SelectInPlace(selection, &float64s_); return;
+    case PhysicalType::kBytes: return;
+  }
+}
+
+void ColumnBatch::Reset(std::span<const PhysicalType> types) {
+  num_rows_ = 0;
+  while (columns_.size() > types.size()) {
+    columns_.pop_back();
+  }
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (i == columns_.size()) {
+      columns_.emplace_back(types[i]);
+    } else if (columns_[i].type() != types[i]) {
+      columns_[i] = ColumnVector(types[i]);
+    } else {
+      columns_[i].Clear();
+    }
+  }
+}
+
+void ColumnBatch::Clear() {
+  num_rows_ = 0;
+  for (ColumnVector& column : columns_) {
+    column.Clear();
+  }
+}
+
+void ColumnBatch::SetNumRows(size_t rows) {
+  num_rows_ = rows;
+#ifndef NDEBUG
+  for (const ColumnVector& column : columns_) {
+    assert(column.size() == rows);
+  }
+#endif
+}
+
+void ColumnBatch::Select(std::span<const uint32_t> selection) {
+  for (ColumnVector& column : columns_) {
+    column.Select(selection);
+  }
+  num_rows_ = selection.size();
+}
+
+void ColumnBatch::Truncate(size_t rows) {
+  for (ColumnVector& column : columns_) {
+    column.Truncate(rows);
+  }
+  num_rows_ = rows;
+}
+
+void ColumnBatch::DropColumnsFrom(size_t first) {
+  while (columns_.size() > first) {
+    columns_.pop_back();
+  }
+}
+
+}  // namespace varve

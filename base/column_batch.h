@@ -1,0 +1,102 @@
+// Columns of values: the unit of work of scans.
+//
+// A ColumnVector is one column of a batch: a dense array of physical values, a byte per row that
+// says NULL, and for bytes a heap with end offsets. A ColumnBatch is several of them, equally long.
+// Batches are reused: Clear keeps the memory.
+//
+// Thread-safety: none. Ownership: a vector owns its values; datums read from it borrow them until
+// the next change.
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/datum.h"
+#include "base/type.h"
+
+namespace varve {
+
+class ColumnVector {
+ public:
+  explicit ColumnVector(PhysicalType type) : type_(type) {}
+
+  PhysicalType type() const { return type_; }
+  size_t size() const { return nulls_.size(); }
+  bool is_null(size_t row) const { return nulls_[row] != 0; }
+
+  // Whole-vector access for hot loops. The value at a NULL row is zero (empty for bytes).
+  // Require: the vector has that type.
+  std::span<const uint8_t> nulls() const { return nulls_; }
+  std::span<const uint8_t> bools() const { return bools_; }
+  std::span<const int64_t> int64s() const { return int64s_; }
+  std::span<const int128_t> int128s() const { return int128s_; }
+  std::span<const double> float64s() const { return float64s_; }
+  std::string_view bytes(size_t row) const {
+    const size_t start = row == 0 ? 0 : ends_[row - 1];
+    return std::string_view(heap_).substr(start, ends_[row] - start);
+  }
+  // The heap of a bytes vector: the values one after the other.
+  size_t heap_size() const { return heap_.size(); }
+
+  Datum at(size_t row) const;
+
+  void Clear();
+  void Append(const Datum& value);  // requires: NULL or this vector's type
+  void AppendNull();
+  void AppendBool(bool v) { bools_.push_back(v ? 1 : 0); nulls_.push_back(0); }
+  void AppendInt64(int64_t v) { int64s_.push_back(v); nulls_.push_back(0); }
+  void AppendInt128(int128_t v) { int128s_.push_back(v); nulls_.push_back(0); }
+  void AppendFloat64(double v) { float64s_.push_back(v); nulls_.push_back(0); }
+  void AppendBytes(std::string_view v) {
+    heap_.append(v);
+    ends_.push_back(heap_.size());
+    nulls_.push_back(0);
+  }
+  // Drops rows from the end until `size` remain. Requires: size <= size().
+  void Truncate(size_t size);
+  // Keeps the rows named by `selection` (ascending row numbers), in that order.
+  void Select(std::span<const uint32_t> selection);
+
+ private:
+  PhysicalType type_;
+  std::vector<uint8_t> nulls_;
+  std::vector<uint8_t> bools_;
+  std::vector<int64_t> int64s_;
+  std::vector<int128_t> int128s_;
+  std::vector<double> float64s_;
+  std::vector<size_t> ends_;  // end of each value in heap_
+  std::vector<size_t> selected_ends_;  // scratch of Select
+  std::string heap_;
+};
+
+class ColumnBatch {
+ public:
+  ColumnBatch() = default;
+  explicit ColumnBatch(std::span<const PhysicalType> types) { Reset(types); }
+
+  // Makes the batch empty with the given columns; keeps memory where the types agree.
+  void Reset(std::span<const PhysicalType> types);
+
+  size_t num_columns() const { return columns_.size(); }
+  size_t num_rows() const { return num_rows_; }
+  const ColumnVector& column(size_t i) const { return columns_[i]; }
+  ColumnVector& mutable_column(size_t i) { return columns_[i]; }
+
+  void Clear();
+  // Every column must hold `rows` values; a batch without columns carries its row count alone.
+  void SetNumRows(size_t rows);
+  void Select(std::span<const uint32_t> selection);
+  void Truncate(size_t rows);
+  // Drops the columns from position `first` on. Requires: first <= num_columns().
+  void DropColumnsFrom(size_t first);
+
+ private:
+  std::vector<ColumnVector> columns_;
+  size_t num_rows_ = 0;
+};
+
+}  // namespace varve

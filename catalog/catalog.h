@@ -1,0 +1,72 @@
+// A versioned catalog: opening it, reading it at a snapshot, changing it.
+//
+// Thread-safety: every method may be called from any thread. Ownership: the Catalog owns the row
+// store and the lock on the catalog's directory; read views keep the store open on their own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "catalog/change_set.h"
+#include "catalog/read_view.h"
+
+namespace varve {
+
+struct CatalogOptions {
+  // Opens beside a running writer, takes no lock, writes nothing.
+  bool read_only = false;
+  // Memory for cached blocks of the row store, in bytes.
+  uint64_t block_cache_bytes = uint64_t{256} << 20;
+};
+
+class Catalog {
+ public:
+  // Opens an existing catalog. Errors: NotFound (no catalog there), FailedPrecondition (a newer
+  // format), Unavailable (open in another process: the message says which and how to read beside
+  // it), DataLoss (damaged).
+  static absl::StatusOr<std::unique_ptr<Catalog>> Open(const std::string& path,
+                                                       const CatalogOptions& options = {});
+
+  // Makes a new catalog with the bootstrap rows of DuckLake 1.0: snapshot 0, its changes row, the
+  // settings version, created_by, data_path and encrypted, and the schema main.
+  // Errors: AlreadyExists when something is at `path`.
+  struct InitOptions {
+    std::string data_path;  // "…/": where the lake keeps its files; a missing slash is added
+    bool encrypted = false;
+    absl::Time now = absl::Now();
+    std::string schema_uuid;  // empty: a random one
+  };
+  static absl::Status Init(const std::string& path, const InitOptions& options);
+
+  ~Catalog();
+  Catalog(const Catalog&) = delete;
+  Catalog& operator=(const Catalog&) = delete;
+
+  // The state at the latest snapshot.
+  ReadView Current() const;
+  // The state at a snapshot that exists and is retained. The error names the nearest ones that are.
+  absl::StatusOr<ReadView> At(SnapshotId snapshot) const;
+  // The state at the latest retained snapshot whose time is at or before `time`.
+  absl::StatusOr<ReadView> AtTime(absl::Time time) const;
+
+  // Commits a set of changes as one: durable when this returns OK, not there at all otherwise.
+  // Checks what the store's invariants need: no begin or end above the resulting last snapshot, no
+  // overlapping intervals of one handle, no second live version, only known relations and rows of
+  // the right shape. Nothing is changed on error.
+  absl::Status Apply(const ChangeSet& changes);
+
+  // Numbers of the row store, for `varve stats`.
+  const std::string& path() const;
+  const std::string& uuid() const;
+  RowStore& store();
+
+ private:
+  struct State;
+  explicit Catalog(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace varve

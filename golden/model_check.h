@@ -1,0 +1,18 @@
+// Whether a read view shows what the model says, by every way of reading.
+//
+// Thread-safety: functions without state. Errors: Internal, with the first difference for a person
+// to read.
+#pragma once
+
+#include "absl/status/status.h"
+#include "catalog/read_view.h"
+#include "golden/model.h"
+
+namespace varve::golden {
+
+// Compares, at the view's snapshot: scans of every relation, rows and their intervals; point reads
+// by every handle the model ever had, and by the unique ids of files. Compares scans of all
+// versions when `with_history`.
+absl::Status CheckAgainstModel(const ReadView& view, const Model& model, bool with_history);
+
+}  // namespace varve::golden

@@ -1,0 +1,47 @@
+// The states of storage in which every scenario must give the same rows.
+//
+// kStorageStates is the matrix: the runner brings the catalog into a state after every block of a
+// scenario and once more at the end, and compares. A new state is a new row there.
+//
+// Thread-safety: none.
+#pragma once
+
+#include <iosfwd>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "catalog/catalog.h"
+
+namespace varve::golden {
+
+// A catalog on disk and how it is open at the moment.
+struct OpenCatalog {
+  std::string path;
+  std::unique_ptr<Catalog> writer;  // null: not open for writing
+  std::unique_ptr<Catalog> reader;  // open read-only; null: none
+
+  // The one a state reads with.
+  const Catalog& reading() const { return reader != nullptr ? *reader : *writer; }
+};
+
+struct StorageState {
+  std::string_view name;  // a C++ identifier: part of the test's name
+  std::string_view says;
+  // Whether entering closes the catalog: views cannot be held over it.
+  bool closes;
+  // Brings the catalog into the state. Requires: open for writing.
+  absl::Status (*enter)(OpenCatalog* catalog);
+};
+
+std::span<const StorageState> StorageStates();
+
+// What a failed test prints of its parameter.
+void PrintTo(const StorageState& state, std::ostream* out);
+
+// Leaves any state: the catalog is open for writing, and nothing else is open.
+absl::Status MakeWritable(OpenCatalog* catalog);
+
+}  // namespace varve::golden

@@ -1,0 +1,21 @@
+// The commands, one function each. Each returns the entry of the command table that command.h hands
+// out; commands.cc puts them in order.
+#pragma once
+
+#include "tools/command.h"
+
+namespace varve {
+
+Command InitCommand();
+Command ImportCommand();
+Command ExportCommand();
+Command LogCommand();
+Command LsCommand();
+Command ScanCommand();
+Command GetCommand();
+Command DiffCommand();
+Command StatsCommand();
+Command VerifyCommand();
+Command HelpCommand();
+
+}  // namespace varve
