@@ -10,10 +10,10 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "catalog/checked_file_system.h"
 #include "catalog/durable_file.h"
 #include "catalog/log_check.h"
 #include "catalog/store_format.h"
-#include "catalog/table_check.h"
 
 namespace varve {
 namespace {
@@ -37,6 +37,7 @@ class SilentLogger : public rocksdb::Logger {
 
 rocksdb::DBOptions DatabaseOptions(bool read_only) {
   rocksdb::DBOptions options;
+  options.env = CheckedEnvironment();
   options.max_open_files = -1;
   options.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
   options.keep_log_file_num = kInfoLogFiles;
@@ -79,7 +80,6 @@ struct OpenDatabase {
 
 absl::StatusOr<OpenDatabase> OpenRows(const std::string& rows, const RowStoreOptions& options) {
   VARVE_RETURN_IF_ERROR(CheckLogs(rows));
-  VARVE_RETURN_IF_ERROR(CheckTables(rows));
   const rocksdb::DBOptions db_options = DatabaseOptions(options.read_only);
   const auto families = FamilyDescriptors(rocksdb::NewLRUCache(options.block_cache_bytes));
   OpenDatabase open;

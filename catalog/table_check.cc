@@ -67,7 +67,7 @@ class Table {
   absl::Status Damaged(std::string_view part) const {
     return absl::DataLossError(
         StrCat("the ", part, " of ", path_,
-               " is damaged; restore the catalog from a copy, or import it again"));
+               " is damaged"));
   }
 
   bool Read(uint64_t offset, size_t size, std::string* bytes) {
@@ -154,19 +154,6 @@ class Table {
 absl::Status CheckTable(const std::string& path) {
   Table table(path);
   return table.is_open() ? table.Check() : absl::NotFoundError(StrCat("cannot read ", path));
-}
-
-absl::Status CheckTables(const std::string& database) {
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(database, error)) {
-    if (entry.path().extension() == ".sst") {
-      const absl::Status status = CheckTable(entry.path().string());
-      if (!status.ok() && !absl::IsNotFound(status)) {
-        return status;
-      }
-    }
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace varve

@@ -23,8 +23,4 @@ namespace varve {
 // Checks one table file. DataLoss names the file and the part that is damaged.
 absl::Status CheckTable(const std::string& path);
 
-// Checks all table files of a RocksDB database. A file that vanishes meanwhile (another process
-// writes there) is left out.
-absl::Status CheckTables(const std::string& database);
-
 }  // namespace varve
