@@ -37,7 +37,7 @@ std::vector<std::string> SortedLines(const std::string& text);
 // Replaces the one place where `from` stands in the file.
 void EditFile(const std::string& path, std::string_view from, std::string_view to);
 
-// The small real catalog (see its origin in golden/data).
+// The small real catalog in golden/data, written by the DuckLake extension into PostgreSQL.
 std::string SmallCatalogDirectory();
 // Copies its files into a directory, to be changed there.
 void CopySmallCatalog(const std::string& directory);
