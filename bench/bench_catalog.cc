@@ -47,6 +47,9 @@ const std::string& Directory() {
 std::unique_ptr<BulkLoader> StartLoad(const std::string& path, int64_t snapshots) {
   auto loader = BulkLoader::Create(path, BulkLoadOptions());
   CheckOk(loader.status());
+  const std::array<Datum, 4> version = {Datum::Bytes("version"), Datum::Bytes("1.0"), Datum::Null(),
+                                        Datum::Null()};
+  CheckOk((*loader)->AddRow(*BuiltinRelationById(kMetadata), version, 0, 0));
   for (int64_t id = 0; id < snapshots; ++id) {
     const std::array<Datum, 5> row = {Datum::Int64(id), Datum::Int64(id * 1'000'000), Datum::Int64(0),
                                       Datum::Int64(1), Datum::Int64(0)};

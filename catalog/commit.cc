@@ -40,6 +40,10 @@ class Commit {
   absl::StatusOr<RelationRef> CurrentSchema(const RowChange& change) const;
   absl::StatusOr<VersionGroup*> GroupOf(const RelationRef& relation, std::string handle);
   absl::StatusOr<std::string> HandleOf(const RowChange& change, const RelationRef& relation);
+  // A counter of the `default` family. One that is missing must not begin again: numbers are never
+  // reused.
+  template <typename Number>
+  absl::StatusOr<Number> Counter(std::string_view key) const;
   absl::StatusOr<int64_t> NextRowNumber();
   absl::Status Apply(const RowChange& change);
   absl::Status Check();
@@ -84,6 +88,18 @@ absl::Status Commit::DropRelation(const std::string& name, std::vector<RelationR
   return absl::OkStatus();
 }
 
+template <typename Number>
+absl::StatusOr<Number> Commit::Counter(std::string_view key) const {
+  VARVE_ASSIGN_OR_RETURN(const std::optional<std::string> text,
+                         store().GetDefault(key, base_->snapshot));
+  const std::optional<Number> number = ParseNumber<Number>(text.value_or(""));
+  if (!number.has_value()) {
+    return absl::DataLossError(StrCat("catalog ", store().path(), ": the counter '", key,
+                                      "' is missing or no number; import the catalog again"));
+  }
+  return *number;
+}
+
 absl::Status Commit::ChangeDirectory(const ChangeSet& changes) {
   if (changes.created().empty() && changes.dropped().empty()) {
     return absl::OkStatus();
@@ -92,10 +108,7 @@ absl::Status Commit::ChangeDirectory(const ChangeSet& changes) {
   for (const std::string& name : changes.dropped()) {
     VARVE_RETURN_IF_ERROR(DropRelation(name, &relations));
   }
-  VARVE_ASSIGN_OR_RETURN(const std::optional<std::string> next_text,
-                         store().GetDefault(kNextRelationKey, base_->snapshot));
-  RelationId next_id =
-      ParseNumber<RelationId>(next_text.value_or("")).value_or(kFirstDynamicRelation);
+  VARVE_ASSIGN_OR_RETURN(RelationId next_id, Counter<RelationId>(kNextRelationKey));
   for (RelationSchema relation : changes.created()) {
     const bool taken = std::any_of(relations.begin(), relations.end(), [&](const RelationRef& r) {
       return EqualsIgnoreCase(r->name, relation.name);
@@ -130,9 +143,7 @@ absl::StatusOr<RelationRef> Commit::CurrentSchema(const RowChange& change) const
 
 absl::StatusOr<int64_t> Commit::NextRowNumber() {
   if (!next_row_number_.has_value()) {
-    VARVE_ASSIGN_OR_RETURN(const std::optional<std::string> text,
-                           store().GetDefault(kNextRowNumberKey, base_->snapshot));
-    next_row_number_ = ParseNumber<int64_t>(text.value_or("")).value_or(0);
+    VARVE_ASSIGN_OR_RETURN(next_row_number_, Counter<int64_t>(kNextRowNumberKey));
   }
   return (*next_row_number_)++;
 }

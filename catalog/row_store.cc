@@ -4,9 +4,11 @@
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <span>
+#include <thread>
 
 #include "base/status.h"
 #include "base/strings.h"
@@ -109,8 +111,9 @@ void CloseDatabase(rocksdb::DB* db, std::span<rocksdb::ColumnFamilyHandle* const
 // is a whole one.
 absl::StatusOr<OpenDatabase> OpenRowsBesideWriter(const std::string& rows,
                                                   const RowStoreOptions& options) {
-  constexpr int kAttempts = 100;
+  constexpr int kAttempts = 100;  // with the pauses between them about five seconds
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(attempt));
     const std::string before = ManifestMark(rows);
     absl::StatusOr<OpenDatabase> open = OpenRows(rows, options);
     if (ManifestMark(rows) == before) {

@@ -388,7 +388,7 @@ TEST_F(BulkLoad, DynamicRelationsExtraAndAbsentColumnsAreDeclaredFirst) {
 // --- Size, failure, company ----------------------------------------------------------------------
 
 // Rows far beyond the sorting memory, in random order.
-void AddManyRows(BulkLoader* loader, int count, const ChildProcess::Say& say) {
+void AddManyRows(BulkLoader* loader, int count, const ChildBody::Say& say) {
   const RelationRef snapshot = BuiltinRelationById(kSnapshot);
   ASSERT_TRUE(loader->AddRow(*snapshot, RowOf(*snapshot, "0").values(), 0, 0).ok());
   const RelationRef stats = BuiltinRelationById(kFileColumnStats);
@@ -422,6 +422,36 @@ void ExpectManyRows(const Catalog& catalog, int count) {
   EXPECT_EQ(next, count);
 }
 
+constexpr int kRowsOfChildren = 20'000;
+
+const ChildBody kLoad("load", [](const std::string& path, const ChildBody::Say& say) {
+  auto loader = BulkLoader::Create(path, {.memory_bytes = 1});
+  if (!loader.ok()) {
+    return 1;
+  }
+  AddManyRows(loader->get(), kRowsOfChildren, say);
+  say('f');
+  return (*loader)->Finish().ok() ? 0 : 1;
+});
+
+const ChildBody kBeginLoad("begin load", [](const std::string& path, const ChildBody::Say& say) {
+  const auto loader = BulkLoader::Create(path, {});
+  say(loader.ok() ? 'y' : 'n');
+  pause();
+  return 0;
+});
+
+// Makes loaders and gives them up at once; each takes its working directory along.
+const ChildBody kIntrude("intrude", [](const std::string& path, const ChildBody::Say& say) {
+  for (int i = 0;; ++i) {
+    BulkLoader::Create(path, {}).status().IgnoreError();
+    if (i == 0) {
+      say('s');
+    }
+  }
+  return 0;
+});
+
 TEST_F(BulkLoad, MoreRowsThanMemoryAreSortedThroughFiles) {
   constexpr int kRows = 60'000;  // about 6 MB, sorted in buffers of 1 MiB
   uint64_t progress = 0;
@@ -454,21 +484,11 @@ TEST_F(BulkLoad, ALoaderThatIsGivenUpLeavesNothing) {
 // Killed at a random moment, a load has published its catalog whole or not at all, and the next one
 // works.
 TEST_F(BulkLoad, AKilledLoadLeavesNothingAtThePath) {
-  constexpr int kRows = 20'000;
   std::mt19937_64 random(TestSeed());
   int killed_before_publishing = 0;
   for (int round = 0; round < 15; ++round) {
     {
-      ChildProcess loading([&](const ChildProcess::Say& say) {
-        auto loader = BulkLoader::Create(
-            path(), {.memory_bytes = 1, .on_progress = [&](uint64_t) { say('p'); }});
-        if (!loader.ok()) {
-          return 1;
-        }
-        AddManyRows(loader->get(), kRows, say);
-        say('f');
-        return (*loader)->Finish().ok() ? 0 : 1;
-      });
+      ChildProcess loading(kLoad, path());
       // In the middle of adding rows, or some time after Finish began.
       if (round % 3 == 0) {
         for (uint64_t heard = 1 + random() % 20; heard > 0; --heard) {
@@ -483,7 +503,7 @@ TEST_F(BulkLoad, AKilledLoadLeavesNothingAtThePath) {
       loading.Kill();
     }
     if (std::filesystem::exists(path())) {
-      ExpectManyRows(*Open(), kRows);
+      ExpectManyRows(*Open(), kRowsOfChildren);
       std::filesystem::remove_all(path());
     } else {
       ++killed_before_publishing;
@@ -492,18 +512,13 @@ TEST_F(BulkLoad, AKilledLoadLeavesNothingAtThePath) {
   EXPECT_GE(killed_before_publishing, 5) << "every third is killed while rows are added";
   const auto loader = Create({.memory_bytes = 1});
   ASSERT_NE(loader, nullptr);
-  AddManyRows(loader.get(), kRows, [](char) {});
+  AddManyRows(loader.get(), kRowsOfChildren, [](char) {});
   ASSERT_TRUE(loader->Finish().ok());
-  ExpectManyRows(*Open(), kRows);
+  ExpectManyRows(*Open(), kRowsOfChildren);
 }
 
 TEST_F(BulkLoad, ASecondLoadIsRefusedNamingTheFirst) {
-  ChildProcess loading([&](const ChildProcess::Say& say) {
-    const auto loader = BulkLoader::Create(path(), {});
-    say(loader.ok() ? 'y' : 'n');
-    pause();
-    return 0;
-  });
+  ChildProcess loading(kBeginLoad, path());
   ASSERT_EQ(loading.Hear(), 'y');
   const absl::Status status = BulkLoader::Create(path(), {}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
@@ -517,16 +532,7 @@ TEST_F(BulkLoad, ASecondLoadIsRefusedNamingTheFirst) {
 TEST_F(BulkLoad, AnotherLoadNeverDisturbsOneThatFinishes) {
   for (int round = 0; round < 5; ++round) {
     const std::string target = dir_ / StrCat("catalog", round);
-    ChildProcess intruder([&](const ChildProcess::Say& say) {
-      for (int i = 0;; ++i) {
-        // A loader that is made is given up at once, and takes its working directory along.
-        BulkLoader::Create(target, {}).status().IgnoreError();
-        if (i == 0) {
-          say('s');
-        }
-      }
-      return 0;
-    });
+    ChildProcess intruder(kIntrude, target);
     ASSERT_EQ(intruder.Hear(), 's');
     absl::StatusOr<std::unique_ptr<BulkLoader>> loader = BulkLoader::Create(target, {});
     while (!loader.ok()) {

@@ -33,6 +33,22 @@ void ExpectNamesHolder(const absl::Status& status, const std::string& directory,
   EXPECT_EQ(message.find('\n'), std::string::npos) << "one line: " << message;
 }
 
+const ChildBody kLockHolder("lock holder",
+                            [](const std::string& directory, const ChildBody::Say& say) {
+                              const auto lock = CatalogLock::Acquire(directory);
+                              say(lock.ok() ? 'y' : 'n');
+                              pause();
+                              return 0;
+                            });
+
+const ChildBody kCatalogHolder("catalog holder",
+                               [](const std::string& path, const ChildBody::Say& say) {
+                                 const auto catalog = Catalog::Open(path);
+                                 say(catalog.ok() ? 'y' : 'n');
+                                 pause();
+                                 return 0;
+                               });
+
 TEST(CatalogLock, ASecondHolderInTheSameProcessIsRefused) {
   const TempDir dir;
   auto first = CatalogLock::Acquire(dir.path());
@@ -44,12 +60,7 @@ TEST(CatalogLock, ASecondHolderInTheSameProcessIsRefused) {
 
 TEST(CatalogLock, AnotherProcessIsNamed) {
   const TempDir dir;
-  ChildProcess holder([&](const ChildProcess::Say& say) {
-    const auto lock = CatalogLock::Acquire(dir.path());
-    say(lock.ok() ? 'y' : 'n');
-    pause();
-    return 0;
-  });
+  ChildProcess holder(kLockHolder, dir.path());
   ASSERT_EQ(holder.Hear(), 'y');
   ExpectNamesHolder(CatalogLock::Acquire(dir.path()).status(), dir.path(), holder.pid());
 }
@@ -57,12 +68,7 @@ TEST(CatalogLock, AnotherProcessIsNamed) {
 TEST(CatalogLock, AKilledHoldersFileIsNoObstacle) {
   const TempDir dir;
   {
-    ChildProcess holder([&](const ChildProcess::Say& say) {
-      const auto lock = CatalogLock::Acquire(dir.path());
-      say(lock.ok() ? 'y' : 'n');
-      pause();
-      return 0;
-    });
+    ChildProcess holder(kLockHolder, dir.path());
     ASSERT_EQ(holder.Hear(), 'y');
     holder.Kill();
   }
@@ -90,12 +96,7 @@ TEST(CatalogLock, ACatalogOpenInAnotherProcessIsReadBesideIt) {
   const TempDir dir;
   const std::string path = dir / "catalog";
   ASSERT_TRUE(Catalog::Init(path, {.data_path = "/lake/"}).ok());
-  ChildProcess holder([&](const ChildProcess::Say& say) {
-    const auto catalog = Catalog::Open(path);
-    say(catalog.ok() ? 'y' : 'n');
-    pause();
-    return 0;
-  });
+  ChildProcess holder(kCatalogHolder, path);
   ASSERT_EQ(holder.Hear(), 'y');
   ExpectNamesHolder(Catalog::Open(path).status(), path, holder.pid());
   const auto reader = Catalog::Open(path, {.read_only = true});

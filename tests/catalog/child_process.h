@@ -1,63 +1,47 @@
-// A forked process that a test can talk with through a pipe and kill.
+// A second process, for tests of what happens between two, or to one that is killed.
+//
+// A child is this test program started anew (a mere fork would lack RocksDB's threads) to run one
+// registered body instead of its tests.
 #pragma once
 
-#include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <sys/types.h>
 
 #include <array>
-#include <csignal>
-#include <cstdio>
 #include <functional>
 #include <string>
 
 namespace varve {
 
+// What a child runs. Define one at namespace scope. `argument` is what the parent gave; `say` sends
+// a byte to the parent; the result is the exit code.
+class ChildBody {
+ public:
+  using Say = std::function<void(char)>;
+  using Function = int (*)(const std::string& argument, const Say& say);
+  ChildBody(const char* name, Function function);
+
+  const char* name() const { return name_; }
+
+ private:
+  const char* name_;
+};
+
+// A running child; killed, at the latest, when this is destroyed.
 class ChildProcess {
  public:
-  // Runs `body` in a child; its argument says a byte to the parent each time it is called. The
-  // child ends when `body` returns, with what it returns as exit code. Call before the test has
-  // threads.
-  using Say = std::function<void(char)>;
-  explicit ChildProcess(const std::function<int(const Say&)>& body) {
-    std::fflush(nullptr);
-    EXPECT_EQ(pipe(pipe_.data()), 0);
-    pid_ = fork();
-    if (pid_ == 0) {
-      close(pipe_[0]);
-      const int code = body([this](char c) { (void)!write(pipe_[1], &c, 1); });
-      _exit(code);  // without the parent's at-exit work
-    }
-    close(pipe_[1]);
-  }
-  ~ChildProcess() {
-    Kill();
-    close(pipe_[0]);
-  }
+  ChildProcess(const ChildBody& body, const std::string& argument);
+  ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   pid_t pid() const { return pid_; }
 
   // The next byte the child says; '\0' when it has ended.
-  char Hear() {
-    char c = '\0';
-    return read(pipe_[0], &c, 1) == 1 ? c : '\0';
-  }
+  char Hear();
 
-  void Kill() {
-    if (!reaped_) {
-      kill(pid_, SIGKILL);
-      Wait();
-    }
-  }
-  // The exit code, or minus the signal that ended it.
-  int Wait() {
-    int status = 0;
-    EXPECT_EQ(waitpid(pid_, &status, 0), pid_);
-    reaped_ = true;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-  }
+  void Kill();
+  // Waits for its end: the exit code, or minus the signal that ended it.
+  int Wait();
 
  private:
   std::array<int, 2> pipe_{};

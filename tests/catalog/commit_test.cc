@@ -7,6 +7,8 @@
 
 #include "base/strings.h"
 #include "catalog/handle.h"
+#include "catalog/row_store.h"
+#include "catalog/store_format.h"
 #include "tests/catalog/catalog_fixture.h"
 
 namespace varve {
@@ -381,6 +383,19 @@ TEST_F(CommitTest, DropAndCreateOfOneNameInOneSet) {
   EXPECT_THAT(History("inlined_data_4_1"), ElementsAre("1 | 5 | - | 2.5 @ [5, …)"));
   Reopen();
   EXPECT_THAT(History("inlined_data_4_1"), ElementsAre("1 | 5 | - | 2.5 @ [5, …)"));
+}
+
+TEST_F(CommitTest, ALostCounterIsDataLossNotANewBeginning) {
+  MustApply("create heap a bigint");
+  const auto lose = [&](std::string_view key) {
+    RowStore& store = catalog_->store();
+    ASSERT_TRUE(store.db().Delete({}, store.family(Family::kDefault), ToSlice(key)).ok());
+    MustApply("put table_stats 4 | 1");  // so that the loss is in the state commits start from
+  };
+  lose(kNextRelationKey);
+  EXPECT_EQ(Apply("create another a bigint").code(), absl::StatusCode::kDataLoss);
+  lose(kNextRowNumberKey);
+  EXPECT_EQ(Apply("insert heap 1").code(), absl::StatusCode::kDataLoss);
 }
 
 TEST_F(CommitTest, RelationsThatCannotBeMadeOrDroppedAreRefused) {

@@ -134,41 +134,52 @@ TEST_F(Concurrency, ViewsMayOutliveTheCatalogOnOtherThreads) {
   EXPECT_TRUE(Catalog::Open(path()).ok());
 }
 
-}  // namespace
+// --- Two processes -------------------------------------------------------------------------------
 
-// A reader in another process opens again and again while commits, flushes and compactions replace
-// files under it: every opening gives a whole state.
+constexpr SnapshotId kBusyCommits = 60;
+
+// Commits, and merges files now and then, so that files are made and removed all the time.
+const ChildBody kBusyWriter("busy writer", [](const std::string& path, const ChildBody::Say& say) {
+  const auto catalog = Catalog::Open(path);
+  for (SnapshotId n = 1; n <= kBusyCommits; ++n) {
+    const ChangeSet changes =
+        ChangesOf((*catalog)->Current().relations(),
+                  StrCat("snapshot ", n, n > 1 ? StrCat("\n end table 1 @ ", n) : "",
+                         "\n insert table 1 | - | ", n, " | - | 0 | ", n, "\n insert view ", n,
+                         " | - | ", n));
+    if (!(*catalog)->Apply(changes).ok()) {
+      return 1;
+    }
+    if (n == 1) {
+      say('s');
+    }
+    for (const Family family : {Family::kDefault, Family::kLive, Family::kEnded}) {
+      RowStore& store = (*catalog)->store();
+      if (n % 3 == 0 && !store.db().CompactRange({}, store.family(family), nullptr, nullptr).ok()) {
+        return 1;
+      }
+    }
+  }
+  say('f');
+  pause();
+  return 0;
+});
+
+// A reader in another process opens again and again while files are replaced under it: every
+// opening gives a whole state.
 TEST(ConcurrencyOfProcesses, OpeningBesideABusyWriterGivesAWholeState) {
   const TempDir dir;
   const std::string path = dir / "catalog";
   ASSERT_TRUE(Catalog::Init(path, InitOptionsForTest()).ok());
-  ChildProcess writer([&](const ChildProcess::Say& say) {
-    const auto catalog = Catalog::Open(path);
-    for (int n = 1;; ++n) {
-      const ChangeSet changes =
-          ChangesOf((*catalog)->Current().relations(),
-                    StrCat("snapshot ", n, n > 1 ? StrCat("\n end table 1 @ ", n) : "",
-                           "\n insert table 1 | - | ", n, " | - | 0 | ", n, "\n insert view ", n,
-                           " | - | ", n));
-      if (!(*catalog)->Apply(changes).ok()) {
-        return 1;
-      }
-      if (n == 1) {
-        say('s');
-      }
-      for (const Family family : {Family::kDefault, Family::kLive, Family::kEnded}) {
-        RowStore& store = (*catalog)->store();
-        if (!store.db().CompactRange({}, store.family(family), nullptr, nullptr).ok()) {
-          return 1;
-        }
-      }
-    }
-    return 0;
-  });
+  ChildProcess writer(kBusyWriter, path);
   ASSERT_EQ(writer.Hear(), 's');
+  std::atomic<bool> finished = false;
+  std::thread listener([&] {
+    EXPECT_EQ(writer.Hear(), 'f') << "the writer failed";
+    finished = true;
+  });
   SnapshotId last = 1;
-  constexpr SnapshotId kEnough = 150;
-  while (last < kEnough) {
+  const auto read = [&] {
     const auto catalog = Catalog::Open(path, {.read_only = true});
     ASSERT_TRUE(catalog.ok()) << catalog.status();
     const ReadView view = (*catalog)->Current();
@@ -179,7 +190,14 @@ TEST(ConcurrencyOfProcesses, OpeningBesideABusyWriterGivesAWholeState) {
     ASSERT_EQ(ScanTexts(view, "table", {.columns = {{5}}}), std::vector{StrCat(last)});
     ASSERT_EQ(ScanTexts(view, "table", {.columns = {{5}}, .rows = ScanRows::kAllVersions}).size(),
               last);
+  };
+  while (!finished && !::testing::Test::HasFatalFailure()) {
+    read();
   }
+  listener.join();
+  read();
+  EXPECT_EQ(last, kBusyCommits);
 }
 
+}  // namespace
 }  // namespace varve
