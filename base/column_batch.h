@@ -47,10 +47,22 @@ class ColumnVector {
   void Clear();
   void Append(const Datum& value);  // requires: NULL or this vector's type
   void AppendNull();
-  void AppendBool(bool v) { bools_.push_back(v ? 1 : 0); nulls_.push_back(0); }
-  void AppendInt64(int64_t v) { int64s_.push_back(v); nulls_.push_back(0); }
-  void AppendInt128(int128_t v) { int128s_.push_back(v); nulls_.push_back(0); }
-  void AppendFloat64(double v) { float64s_.push_back(v); nulls_.push_back(0); }
+  void AppendBool(bool v) {
+    bools_.push_back(v ? 1 : 0);
+    nulls_.push_back(0);
+  }
+  void AppendInt64(int64_t v) {
+    int64s_.push_back(v);
+    nulls_.push_back(0);
+  }
+  void AppendInt128(int128_t v) {
+    int128s_.push_back(v);
+    nulls_.push_back(0);
+  }
+  void AppendFloat64(double v) {
+    float64s_.push_back(v);
+    nulls_.push_back(0);
+  }
   void AppendBytes(std::string_view v) {
     heap_.append(v);
     ends_.push_back(heap_.size());
@@ -68,7 +80,7 @@ class ColumnVector {
   std::vector<int64_t> int64s_;
   std::vector<int128_t> int128s_;
   std::vector<double> float64s_;
-  std::vector<size_t> ends_;  // end of each value in heap_
+  std::vector<size_t> ends_;           // end of each value in heap_
   std::vector<size_t> selected_ends_;  // scratch of Select
   std::string heap_;
 };

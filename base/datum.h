@@ -38,7 +38,10 @@ class Datum {
   constexpr bool is_null() const { return is_null_; }
   // The accessors require a non-null datum of that physical type.
   constexpr PhysicalType physical() const { return physical_; }
-  constexpr bool bool_value() const { assert(Is(PhysicalType::kBool)); return low_ != 0; }
+  constexpr bool bool_value() const {
+    assert(Is(PhysicalType::kBool));
+    return low_ != 0;
+  }
   constexpr int64_t int64_value() const {
     assert(Is(PhysicalType::kInt64));
     return static_cast<int64_t>(low_);

@@ -17,11 +17,11 @@ namespace varve {
 // How a column's value is written into a payload. Built-in relations use the encoding their
 // protobuf field declares; dynamic and extra columns use DefaultWire of their type.
 enum class WireEncoding : uint8_t {
-  kVarint = 0,    // int64, bool: two's complement varint
-  kZigZag = 1,    // sint64
-  kFixed64 = 2,   // double, sfixed64: 8 little-endian bytes
-  kBytes = 3,     // string, bytes: length-delimited
-  kInt128 = 4,    // 16 big-endian bytes, length-delimited; a UUID reads as its 16 bytes
+  kVarint = 0,   // int64, bool: two's complement varint
+  kZigZag = 1,   // sint64
+  kFixed64 = 2,  // double, sfixed64: 8 little-endian bytes
+  kBytes = 3,    // string, bytes: length-delimited
+  kInt128 = 4,   // 16 big-endian bytes, length-delimited; a UUID reads as its 16 bytes
 };
 
 WireEncoding DefaultWire(const Type& type);

@@ -10,11 +10,11 @@
 #include "absl/status/statusor.h"
 
 // Returns from the enclosing function when `expr` (an absl::Status) is not OK.
-#define VARVE_RETURN_IF_ERROR(expr)                 \
-  do {                                              \
+#define VARVE_RETURN_IF_ERROR(expr)                                 \
+  do {                                                              \
     if (absl::Status varve_status_ = (expr); !varve_status_.ok()) { \
-      return varve_status_;                         \
-    }                                               \
+      return varve_status_;                                         \
+    }                                                               \
   } while (false)
 
 #define VARVE_STATUS_CONCAT_INNER(a, b) a##b

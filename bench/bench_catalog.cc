@@ -9,7 +9,7 @@
 #include <map>
 
 #include "base/strings.h"
-#include "catalog/bulk_loader.h"
+#include "catalog/load/bulk_loader.h"
 
 namespace varve::bench {
 namespace {
@@ -51,8 +51,8 @@ std::unique_ptr<BulkLoader> StartLoad(const std::string& path, int64_t snapshots
                                         Datum::Null()};
   CheckOk((*loader)->AddRow(*BuiltinRelationById(kMetadata), version, 0, 0));
   for (int64_t id = 0; id < snapshots; ++id) {
-    const std::array<Datum, 5> row = {Datum::Int64(id), Datum::Int64(id * 1'000'000), Datum::Int64(0),
-                                      Datum::Int64(1), Datum::Int64(0)};
+    const std::array<Datum, 5> row = {Datum::Int64(id), Datum::Int64(id * 1'000'000),
+                                      Datum::Int64(0), Datum::Int64(1), Datum::Int64(0)};
     CheckOk((*loader)->AddRow(*BuiltinRelationById(kSnapshot), row, 0, 0));
   }
   return std::move(loader).value();
@@ -65,10 +65,10 @@ void LoadTableHistory(const std::string& path, const TableHistoryShape& shape) {
       const std::string name = StrCat("table_", table, "_", version);
       const bool live = version + 1 == shape.versions;
       const std::array<Datum, 8> row = {
-          Datum::Int64(table),          Datum::Int128(table),
-          Datum::Int64(version + 1),    live ? Datum::Null() : Datum::Int64(version + 2),
-          Datum::Int64(0),              Datum::Bytes(name),
-          Datum::Bytes(name),           Datum::Bool(true)};
+          Datum::Int64(table),       Datum::Int128(table),
+          Datum::Int64(version + 1), live ? Datum::Null() : Datum::Int64(version + 2),
+          Datum::Int64(0),           Datum::Bytes(name),
+          Datum::Bytes(name),        Datum::Bool(true)};
       CheckOk(loader->AddRow(*BuiltinRelationById(kTable), row, 0, 0));
     }
   }
@@ -78,23 +78,21 @@ void LoadTableHistory(const std::string& path, const TableHistoryShape& shape) {
 void LoadDataFiles(const std::string& path, int64_t files, int64_t columns, int64_t snapshots) {
   const std::unique_ptr<BulkLoader> loader = StartLoad(path, snapshots + 1);
   for (int64_t file = 0; file < files; ++file) {
-    const std::string name = StrCat("ducklake-01a22b99-c2b8-7a11-b09b-", 219'000'000'000 + file,
-                                    ".parquet");
+    const std::string name =
+        StrCat("ducklake-01a22b99-c2b8-7a11-b09b-", 219'000'000'000 + file, ".parquet");
     const int64_t begin = 1 + file * snapshots / files;
     const std::array<Datum, 16> row = {
-        Datum::Int64(file),      Datum::Int64(7),       Datum::Int64(begin),
-        Datum::Null(),           Datum::Null(),         Datum::Bytes(name),
-        Datum::Bool(true),       Datum::Bytes("parquet"), Datum::Int64(5000),
-        Datum::Int64(36'822),    Datum::Int64(611),     Datum::Int64(file * 5000),
-        Datum::Null(),           Datum::Null(),         Datum::Null(),
-        Datum::Null()};
+        Datum::Int64(file), Datum::Int64(7),      Datum::Int64(begin), Datum::Null(),
+        Datum::Null(),      Datum::Bytes(name),   Datum::Bool(true),   Datum::Bytes("parquet"),
+        Datum::Int64(5000), Datum::Int64(36'822), Datum::Int64(611),   Datum::Int64(file * 5000),
+        Datum::Null(),      Datum::Null(),        Datum::Null(),       Datum::Null()};
     CheckOk(loader->AddRow(*BuiltinRelationById(kDataFile), row, 0, 0));
     for (int64_t column = 1; column <= columns; ++column) {
       const std::string low = std::to_string(file * 5000);
       const std::string high = std::to_string(file * 5000 + 4999);
       const std::array<Datum, 10> stats = {
-          Datum::Int64(file), Datum::Int64(7),    Datum::Int64(column), Datum::Int64(20'802),
-          Datum::Int64(5000), Datum::Int64(0),    Datum::Bytes(low),    Datum::Bytes(high),
+          Datum::Int64(file), Datum::Int64(7), Datum::Int64(column), Datum::Int64(20'802),
+          Datum::Int64(5000), Datum::Int64(0), Datum::Bytes(low),    Datum::Bytes(high),
           Datum::Null(),      Datum::Null()};
       CheckOk(loader->AddRow(*BuiltinRelationById(kFileColumnStats), stats, 0, 0));
     }

@@ -31,7 +31,9 @@ double PeakMemory() {
   return 0;
 }
 
-void ResetPeakMemory() { std::ofstream("/proc/self/clear_refs") << "5"; }
+void ResetPeakMemory() {
+  std::ofstream("/proc/self/clear_refs") << "5";
+}
 
 // The directory to import: VARVE_BENCH_CSV, or a generated catalog of 1,051,001 rows.
 std::string CsvDirectory() {

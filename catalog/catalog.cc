@@ -11,10 +11,10 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "base/text.h"
-#include "catalog/bootstrap.h"
-#include "catalog/commit.h"
-#include "catalog/row_store.h"
-#include "catalog/store_format.h"
+#include "catalog/load/bootstrap.h"
+#include "catalog/store/commit.h"
+#include "catalog/store/row_store.h"
+#include "catalog/store/store_format.h"
 
 namespace varve {
 namespace {
@@ -71,8 +71,8 @@ absl::Status NoSuchSnapshot(const StoreState& state, SnapshotId snapshot,
     }
   }
   if (snapshot > state.last_snapshot) {
-    return absl::NotFoundError(StrCat("snapshot ", snapshot, " lies in the future: the last one is ",
-                                      state.last_snapshot));
+    return absl::NotFoundError(StrCat(
+        "snapshot ", snapshot, " lies in the future: the last one is ", state.last_snapshot));
   }
   if (snapshot < state.retain_from) {
     return absl::NotFoundError(StrCat("snapshot ", snapshot,
@@ -118,7 +118,8 @@ absl::StatusOr<std::unique_ptr<Catalog>> Catalog::Open(const std::string& path,
   VARVE_ASSIGN_OR_RETURN(const std::optional<std::string> uuid,
                          store->GetDefault(kUuidKey, nullptr));
   if (!uuid.has_value()) {
-    return absl::DataLossError(StrCat("catalog ", path, ": its identity is missing; restore it from "
+    return absl::DataLossError(StrCat("catalog ", path,
+                                      ": its identity is missing; restore it from "
                                       "a copy, or import it again"));
   }
   state->uuid = *uuid;
@@ -182,10 +183,9 @@ absl::StatusOr<ReadView> Catalog::AtTime(absl::Time time) const {
   }
   if (!best.has_value()) {
     const std::string hint =
-        earliest.has_value()
-            ? StrCat("; the earliest retained one is ", earliest->second, " of ",
-                     ToText(TypeKind::kTimestampTz, Datum::Int64(earliest->first)))
-            : "";
+        earliest.has_value() ? StrCat("; the earliest retained one is ", earliest->second, " of ",
+                                      ToText(TypeKind::kTimestampTz, Datum::Int64(earliest->first)))
+                             : "";
     return absl::NotFoundError(StrCat("no snapshot is as old as ",
                                       ToText(TypeKind::kTimestampTz, Datum::Int64(wanted)), hint));
   }
@@ -204,8 +204,14 @@ absl::Status Catalog::Apply(const ChangeSet& changes) {
   return absl::OkStatus();
 }
 
-const std::string& Catalog::path() const { return state_->store->path(); }
-const std::string& Catalog::uuid() const { return state_->uuid; }
-RowStore& Catalog::store() { return *state_->store; }
+const std::string& Catalog::path() const {
+  return state_->store->path();
+}
+const std::string& Catalog::uuid() const {
+  return state_->uuid;
+}
+RowStore& Catalog::store() {
+  return *state_->store;
+}
 
 }  // namespace varve

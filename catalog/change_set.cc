@@ -28,7 +28,11 @@ void ChangeSet::Erase(RelationRef relation, std::span<const Datum> key, Snapshot
                       .begin = begin});
 }
 
-void ChangeSet::CreateRelation(RelationSchema relation) { created_.push_back(std::move(relation)); }
-void ChangeSet::DropRelation(std::string name) { dropped_.push_back(std::move(name)); }
+void ChangeSet::CreateRelation(RelationSchema relation) {
+  created_.push_back(std::move(relation));
+}
+void ChangeSet::DropRelation(std::string name) {
+  dropped_.push_back(std::move(name));
+}
 
 }  // namespace varve

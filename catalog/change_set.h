@@ -23,20 +23,20 @@ struct RowChange {
     kInsert,  // a new version; its begin and end are columns of the row
     kEnd,     // the live version of a handle gets an end
     kErase,   // a version is physically removed
-    kPut,     // unversioned relations: insert or overwrite
+    kPut,     // relations without begin and end of their own: insert or overwrite
   };
   Kind kind = Kind::kInsert;
   RelationRef relation;
-  Row row;                   // kInsert, kPut: every column. kEnd, kErase: the handle columns only
-  SnapshotId begin = 0;      // kErase: which version
-  SnapshotId end = kNoEnd;   // kEnd: the end to set
+  Row row;                  // kInsert, kPut: every column. kEnd, kErase: the handle columns only
+  SnapshotId begin = 0;     // kErase: which version
+  SnapshotId end = kNoEnd;  // kEnd: the end to set
 };
 
 class ChangeSet {
  public:
-  // Where several rows share a handle (see handle.h, ordinals), Put overwrites the first of them, End
-  // ends the live one that began first, Erase removes the first that begins there.
-  // `row` has a value for every column of the relation.
+  // Where several rows share a handle (see handle.h, ordinals), Put overwrites the first of them,
+  // End ends the live one that began first, Erase removes the first that begins there. `row` has a
+  // value for every column of the relation.
   void Insert(RelationRef relation, Row row);
   void Put(RelationRef relation, Row row);
   // `key` holds the handle columns' values in key order.
@@ -46,9 +46,7 @@ class ChangeSet {
   void CreateRelation(RelationSchema relation);
   void DropRelation(std::string name);
 
-  bool empty() const {
-    return changes_.empty() && created_.empty() && dropped_.empty();
-  }
+  bool empty() const { return changes_.empty() && created_.empty() && dropped_.empty(); }
   const std::vector<RowChange>& changes() const { return changes_; }
   const std::vector<RelationSchema>& created() const { return created_; }
   const std::vector<std::string>& dropped() const { return dropped_; }

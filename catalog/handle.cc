@@ -39,7 +39,7 @@ absl::Status AppendColumns(const RelationSchema& relation, size_t count, const V
 
 absl::Status Malformed(const RelationSchema& relation, std::string_view handle) {
   return absl::DataLossError(StrCat(relation.name, ": key 0x", BytesToHexString(handle),
-                                          " is no handle of this relation"));
+                                    " is no handle of this relation"));
 }
 
 }  // namespace
@@ -52,10 +52,11 @@ absl::Status AppendHandle(const RelationSchema& relation, std::span<const Datum>
   }
   if (key.size() != relation.handle.size()) {
     return absl::InvalidArgumentError(StrCat(relation.name, " is identified by ",
-                                                   relation.handle.size(), " columns, ", key.size(),
-                                                   " values were given"));
+                                             relation.handle.size(), " columns, ", key.size(),
+                                             " values were given"));
   }
-  return AppendColumns(relation, key.size(), [&](size_t i) -> const Datum& { return key[i]; }, out);
+  return AppendColumns(
+      relation, key.size(), [&](size_t i) -> const Datum& { return key[i]; }, out);
 }
 
 absl::Status AppendHandleOfRow(const RelationSchema& relation, std::span<const Datum> row,
@@ -75,10 +76,10 @@ absl::Status AppendHandlePrefix(const RelationSchema& relation, std::span<const 
                                 std::string* out) {
   if (leading.size() > relation.handle.size()) {
     return absl::InvalidArgumentError(StrCat(relation.name, " has ", relation.handle.size(),
-                                                   " key columns, ", leading.size(), " were given"));
+                                             " key columns, ", leading.size(), " were given"));
   }
-  return AppendColumns(relation, leading.size(),
-                       [&](size_t i) -> const Datum& { return leading[i]; }, out);
+  return AppendColumns(
+      relation, leading.size(), [&](size_t i) -> const Datum& { return leading[i]; }, out);
 }
 
 absl::Status DecodeHandle(const RelationSchema& relation, std::string_view handle,
@@ -115,8 +116,8 @@ absl::Status DecodeHandle(const RelationSchema& relation, std::string_view handl
     return absl::OkStatus();
   }
   uint32_t marked = 0;
-  if (rest.size() != kOrdinalSize || !GetBigEndian(&rest, &marked) || (marked & kOrdinalMark) == 0 ||
-      marked == kOrdinalMark || !relation.may_repeat()) {
+  if (rest.size() != kOrdinalSize || !GetBigEndian(&rest, &marked) ||
+      (marked & kOrdinalMark) == 0 || marked == kOrdinalMark || !relation.may_repeat()) {
     return Malformed(relation, handle);
   }
   decoded->ordinal = marked & ~kOrdinalMark;

@@ -6,8 +6,8 @@
 //
 // Where a relation has no declared key, rows with equal key columns are kept apart by an ordinal.
 // Ordinal 0, the normal case, takes no byte; others append 4 bytes: big-endian, top bit set. So a
-// handle with its ordinals is one byte prefix, and in the `ended` family, where a begin (below 2^63)
-// follows the handle, ordinal 0 with any begin sorts before ordinal 1.
+// handle with its ordinals is one byte prefix, and in the `ended` family, where a begin (below
+// 2^63) follows the handle, ordinal 0 with any begin sorts before ordinal 1.
 //
 // Thread-safety: free functions.
 #pragma once
@@ -33,7 +33,8 @@ inline constexpr size_t kOrdinalSize = 4;
 absl::Status AppendHandle(const RelationSchema& relation, std::span<const Datum> key,
                           std::string* out);
 
-// Appends the handle of a whole row (a value for every column). Requires: not a row-number relation.
+// Appends the handle of a whole row (a value for every column). Requires: not a row-number
+// relation.
 absl::Status AppendHandleOfRow(const RelationSchema& relation, std::span<const Datum> row,
                                std::string* out);
 
@@ -52,12 +53,13 @@ struct DecodedHandle {
   std::vector<std::string> scratch;
 };
 
-// Decodes a handle (with its ordinal, if any). DataLoss when the bytes are no handle of the relation.
+// Decodes a handle (with its ordinal, if any). DataLoss when the bytes are no handle of the
+// relation.
 absl::Status DecodeHandle(const RelationSchema& relation, std::string_view handle,
                           DecodedHandle* decoded);
 
-// The handle without its ordinal. Requires: a well-formed handle of the relation; malformed ones come
-// back whole.
+// The handle without its ordinal. Requires: a well-formed handle of the relation; malformed ones
+// come back whole.
 std::string_view HandleWithoutOrdinal(const RelationSchema& relation, std::string_view handle);
 
 // "table_id=4 column_id=7", for messages; the ordinal is shown when it is not 0.

@@ -125,7 +125,9 @@ void AppendPayload(const RelationSchema& relation, std::span<const Datum> values
 }
 
 RowDecoder::RowDecoder(RelationRef relation, std::vector<size_t> columns)
-    : relation_(std::move(relation)), columns_(std::move(columns)), slot_of_field_(kDenseFields, -1) {
+    : relation_(std::move(relation)),
+      columns_(std::move(columns)),
+      slot_of_field_(kDenseFields, -1) {
   for (size_t slot = 0; slot < columns_.size(); ++slot) {
     const size_t index = columns_[slot];
     const ColumnSchema& column = relation_->columns.column(index);
@@ -198,7 +200,7 @@ absl::Status RowDecoder::DecodePayload(std::string_view handle, std::string_view
                       ReadWireValue(&payload, static_cast<uint32_t>(tag & 7), &raw);
     if (!read) {
       return absl::DataLossError(StrCat(relation_->name, " ", HandleToText(*relation_, handle),
-                                              ": the stored row is cut short or malformed"));
+                                        ": the stored row is cut short or malformed"));
     }
     const int slot = SlotOfField(tag >> 3);
     if (slot < 0) {
@@ -207,9 +209,9 @@ absl::Status RowDecoder::DecodePayload(std::string_view handle, std::string_view
     const auto at = static_cast<size_t>(slot);
     if (WireTypeOf(wire_of_slot_[at]) != (tag & 7) ||
         !ToDatum(wire_of_slot_[at], types_[at], raw, &values[at])) {
-      return absl::DataLossError(StrCat(
-          relation_->name, " ", HandleToText(*relation_, handle), ": column ",
-          relation_->columns.column(columns_[at]).name, " is stored in a form that is not its type's"));
+      return absl::DataLossError(StrCat(relation_->name, " ", HandleToText(*relation_, handle),
+                                        ": column ", relation_->columns.column(columns_[at]).name,
+                                        " is stored in a form that is not its type's"));
     }
   }
   return absl::OkStatus();

@@ -1,10 +1,10 @@
 // Payloads: a row's columns as the bytes of a protobuf message.
 //
-// A payload is the wire format of the relation's message (entities.proto, or the same by description
-// for dynamic relations) without the handle columns, begin and end. NULL is an absent field. The
-// codec is driven by the RelationSchema, without protobuf reflection; it skips fields it does not
-// know, so rows of a newer writer can be read, and code that moves a row keeps its payload bytes, so
-// that unknown fields survive.
+// A payload is the wire format of the relation's message (entities.proto, or the same by
+// description for dynamic relations) without the handle columns, begin and end. NULL is an absent
+// field. The codec is driven by the RelationSchema, without protobuf reflection; it skips fields it
+// does not know, so rows of a newer writer can be read, and code that moves a row keeps its payload
+// bytes, so that unknown fields survive.
 //
 // Thread-safety: a RowDecoder is immutable once made; the buffers belong to the caller.
 #pragma once

@@ -11,20 +11,13 @@ namespace {
 
 bool HoldsFor(Comparison op, std::strong_ordering order) {
   switch (op) {
-    case Comparison::kEqual:
-      return order == 0;
-    case Comparison::kNotEqual:
-      return order != 0;
-    case Comparison::kLess:
-      return order < 0;
-    case Comparison::kLessOrEqual:
-      return order <= 0;
-    case Comparison::kGreater:
-      return order > 0;
-    case Comparison::kGreaterOrEqual:
-      return order >= 0;
-    default:
-      return false;
+    case Comparison::kEqual: return order == 0;
+    case Comparison::kNotEqual: return order != 0;
+    case Comparison::kLess: return order < 0;
+    case Comparison::kLessOrEqual: return order <= 0;
+    case Comparison::kGreater: return order > 0;
+    case Comparison::kGreaterOrEqual: return order >= 0;
+    default: return false;
   }
 }
 
@@ -67,20 +60,13 @@ size_t FilterTyped(const Term& term, const ColumnVector& column, std::span<uint3
     });
   };
   switch (term.op) {
-    case Comparison::kEqual:
-      return compare(std::equal_to<>());
-    case Comparison::kNotEqual:
-      return compare(std::not_equal_to<>());
-    case Comparison::kLess:
-      return compare(std::less<>());
-    case Comparison::kLessOrEqual:
-      return compare(std::less_equal<>());
-    case Comparison::kGreater:
-      return compare(std::greater<>());
-    case Comparison::kGreaterOrEqual:
-      return compare(std::greater_equal<>());
-    default:
-      return 0;
+    case Comparison::kEqual: return compare(std::equal_to<>());
+    case Comparison::kNotEqual: return compare(std::not_equal_to<>());
+    case Comparison::kLess: return compare(std::less<>());
+    case Comparison::kLessOrEqual: return compare(std::less_equal<>());
+    case Comparison::kGreater: return compare(std::greater<>());
+    case Comparison::kGreaterOrEqual: return compare(std::greater_equal<>());
+    default: return 0;
   }
 }
 

@@ -163,14 +163,10 @@ class Lexer {
 
 std::string Describe(const Token& token) {
   switch (token.kind) {
-    case TokenKind::kEnd:
-      return "the end";
-    case TokenKind::kString:
-      return StrCat("the string '", token.text, "'");
-    case TokenKind::kQuotedName:
-      return StrCat("\"", token.text, "\"");
-    default:
-      return StrCat("'", token.text, "'");
+    case TokenKind::kEnd: return "the end";
+    case TokenKind::kString: return StrCat("the string '", token.text, "'");
+    case TokenKind::kQuotedName: return StrCat("\"", token.text, "\"");
+    default: return StrCat("'", token.text, "'");
   }
 }
 
@@ -187,16 +183,11 @@ std::optional<Comparison> ComparisonOf(std::string_view op) {
 // The comparison that says the same with its sides exchanged.
 Comparison Mirrored(Comparison op) {
   switch (op) {
-    case Comparison::kLess:
-      return Comparison::kGreater;
-    case Comparison::kLessOrEqual:
-      return Comparison::kGreaterOrEqual;
-    case Comparison::kGreater:
-      return Comparison::kLess;
-    case Comparison::kGreaterOrEqual:
-      return Comparison::kLessOrEqual;
-    default:
-      return op;
+    case Comparison::kLess: return Comparison::kGreater;
+    case Comparison::kLessOrEqual: return Comparison::kGreaterOrEqual;
+    case Comparison::kGreater: return Comparison::kLess;
+    case Comparison::kGreaterOrEqual: return Comparison::kLessOrEqual;
+    default: return op;
   }
 }
 

@@ -9,10 +9,10 @@
 #include "base/strings.h"
 #include "catalog/handle.h"
 #include "catalog/payload_codec.h"
-#include "catalog/row_store.h"
-#include "catalog/store_format.h"
-#include "catalog/store_scan.h"
-#include "catalog/version_cursor.h"
+#include "catalog/store/row_store.h"
+#include "catalog/store/store_format.h"
+#include "catalog/store/store_scan.h"
+#include "catalog/store/version_cursor.h"
 
 namespace varve {
 namespace {
@@ -22,19 +22,19 @@ constexpr uint32_t kMaxBatchRows = 65'536;
 absl::Status CheckOptions(const RelationSchema& relation, const ScanOptions& options) {
   const size_t num_columns = relation.columns.num_columns();
   if (options.batch_rows < 1 || options.batch_rows > kMaxBatchRows) {
-    return absl::InvalidArgumentError(StrCat("batch_rows is ", options.batch_rows,
-                                                   ", expected 1 to ", kMaxBatchRows));
+    return absl::InvalidArgumentError(
+        StrCat("batch_rows is ", options.batch_rows, ", expected 1 to ", kMaxBatchRows));
   }
   std::unordered_set<size_t> seen;
   for (const size_t column : options.columns.value_or(std::vector<size_t>())) {
     if (column >= num_columns) {
       return absl::InvalidArgumentError(StrCat(relation.name, " has ", num_columns,
-                                                     " columns, number ", column, " was asked for"));
+                                               " columns, number ", column, " was asked for"));
     }
     if (!seen.insert(column).second) {
-      return absl::InvalidArgumentError(
-          StrCat(relation.name, ": column ", relation.columns.column(column).name,
-                       " is asked for twice; name each column once"));
+      return absl::InvalidArgumentError(StrCat(relation.name, ": column ",
+                                               relation.columns.column(column).name,
+                                               " is asked for twice; name each column once"));
     }
   }
   return absl::OkStatus();
@@ -55,10 +55,8 @@ absl::StatusOr<VersionedRow> ToRow(const RelationRef& relation, const StoredVers
   DecodedHandle scratch;
   VARVE_RETURN_IF_ERROR(decoder.Decode(version.handle, version.begin, version.end, version.payload,
                                        &scratch, values));
-  return VersionedRow{.values = Row(values),
-                      .begin = version.begin,
-                      .end = version.end,
-                      .csn = version.csn};
+  return VersionedRow{
+      .values = Row(values), .begin = version.begin, .end = version.end, .csn = version.csn};
 }
 
 }  // namespace
@@ -66,10 +64,18 @@ absl::StatusOr<VersionedRow> ToRow(const RelationRef& relation, const StoredVers
 ReadView::ReadView(std::shared_ptr<const StoreState> state, SnapshotId snapshot)
     : state_(std::move(state)), snapshot_(snapshot) {}
 
-bool ReadView::is_current() const { return snapshot_ == state_->last_snapshot; }
-Csn ReadView::csn() const { return state_->csn; }
-SnapshotId ReadView::last_snapshot() const { return state_->last_snapshot; }
-const RelationDirectory& ReadView::relations() const { return *state_->directory; }
+bool ReadView::is_current() const {
+  return snapshot_ == state_->last_snapshot;
+}
+Csn ReadView::csn() const {
+  return state_->csn;
+}
+SnapshotId ReadView::last_snapshot() const {
+  return state_->last_snapshot;
+}
+const RelationDirectory& ReadView::relations() const {
+  return *state_->directory;
+}
 
 absl::StatusOr<std::optional<VersionedRow>> ReadView::Get(const RelationSchema& relation,
                                                           std::span<const Datum> key) const {
@@ -120,9 +126,8 @@ absl::StatusOr<std::vector<VersionedRow>> ReadView::Versions(const RelationSchem
     VARVE_RETURN_IF_ERROR(cursor.Next());
   }
   // The cursor goes ordinal by ordinal; rows of equal keys may overlap.
-  std::stable_sort(rows.begin(), rows.end(), [](const VersionedRow& a, const VersionedRow& b) {
-    return a.begin < b.begin;
-  });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const VersionedRow& a, const VersionedRow& b) { return a.begin < b.begin; });
   return rows;
 }
 

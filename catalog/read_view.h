@@ -1,8 +1,9 @@
 // What a reader holds: a state of the catalog, bound to a snapshot, that never changes.
 //
-// A view pins the RocksDB snapshot of one csn and the relation directory that belongs to it; commits
-// made after it was taken are never seen, not even in part. Taking a view is cheap; hold it as long
-// as one consistent answer is wanted, not longer (it keeps old versions of keys from being dropped).
+// A view pins the RocksDB snapshot of one csn and the relation directory that belongs to it;
+// commits made after it was taken are never seen, not even in part. Taking a view is cheap; hold it
+// as long as one consistent answer is wanted, not longer (it keeps old versions of keys from being
+// dropped).
 //
 // Thread-safety: a ReadView may be used by any number of threads at once; the RowScan and
 // PointReader objects it makes belong to one thread each. Ownership: shared; a view keeps the row
@@ -52,11 +53,11 @@ class ReadView {
   const RelationDirectory& relations() const;
   const std::shared_ptr<const StoreState>& state() const { return state_; }
 
-  // The row with this handle that is visible at the view's snapshot. `key` holds the handle columns'
-  // values in key order. NULL-free int handles are one Get at the current snapshot, and at most one
-  // more seek in the past. NotFound (as nullopt) is no error. Rows of child relations inherit their
-  // parent's visibility; like unversioned rows they come with the interval [0, kNoEnd). Of several rows
-  // with this handle the visible one with the lowest ordinal is returned.
+  // The row with this handle that is visible at the view's snapshot. `key` holds the handle
+  // columns' values in key order. NULL-free int handles are one Get at the current snapshot, and at
+  // most one more seek in the past. NotFound (as nullopt) is no error. Rows of child relations
+  // inherit their parent's visibility; like unversioned rows they come with the interval [0,
+  // kNoEnd). Of several rows with this handle the visible one with the lowest ordinal is returned.
   absl::StatusOr<std::optional<VersionedRow>> Get(const RelationSchema& relation,
                                                   std::span<const Datum> key) const;
 

@@ -224,11 +224,10 @@ absl::Status ClassifyDynamic(const std::vector<std::string>& key, RelationSchema
     }
     for (const std::optional<size_t>& column :
          {relation->begin_column, relation->end_column, std::optional(relation->handle[0])}) {
-      if (column.has_value() &&
-          columns.column(*column).type.physical() != PhysicalType::kInt64) {
+      if (column.has_value() && columns.column(*column).type.physical() != PhysicalType::kInt64) {
         return absl::InvalidArgumentError(
             StrCat(relation->name, ": column '", columns.column(*column).name, "' is ",
-                         columns.column(*column).SqlType(), ", expected bigint"));
+                   columns.column(*column).SqlType(), ", expected bigint"));
       }
     }
     return absl::OkStatus();
@@ -368,8 +367,8 @@ absl::StatusOr<RelationSchema> ParseRelation(std::string_view bytes) {
     for (const std::string& name : description.absent_columns()) {
       const std::optional<size_t> index = relation.columns.Find(name);
       if (!index.has_value()) {
-        return absl::DataLossError(StrCat("relation directory: ", relation.name,
-                                                " has no column '", name, "'"));
+        return absl::DataLossError(
+            StrCat("relation directory: ", relation.name, " has no column '", name, "'"));
       }
       relation.absent_columns[*index] = true;
     }

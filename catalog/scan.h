@@ -39,9 +39,9 @@ struct ScanOptions {
   uint32_t batch_rows = 1024;
 };
 
-// A batch of rows in (handle, begin) order, with the interval of each. Rows of unversioned relations
-// are [0, kNoEnd). Rows of child relations carry their parent's interval in scans of all versions
-// (empty, [kNoEnd, kNoEnd), for a row without a parent), and [0, kNoEnd) otherwise.
+// A batch of rows in (handle, begin) order, with the interval of each. Rows of unversioned
+// relations are [0, kNoEnd). Rows of child relations carry their parent's interval in scans of all
+// versions (empty, [kNoEnd, kNoEnd), for a row without a parent), and [0, kNoEnd) otherwise.
 struct ScanBatch {
   ColumnBatch columns;
   std::vector<SnapshotId> begins;

@@ -59,7 +59,9 @@ constexpr bool IsVisible(const T& version, SnapshotId at) {
 
 // The current fast path. Exact at the latest snapshot only: no begin lies above it, and an end that
 // is set lies at or below it.
-constexpr bool IsCurrent(SnapshotId end) { return end == kNoEnd; }
+constexpr bool IsCurrent(SnapshotId end) {
+  return end == kNoEnd;
+}
 
 template <Versioned T>
 constexpr bool IsCurrent(const T& version) {
@@ -72,8 +74,8 @@ constexpr bool IntervalsOverlap(SnapshotId begin_a, SnapshotId end_a, SnapshotId
   return begin_a < end_b && begin_b < end_a && begin_a < end_a && begin_b < end_b;
 }
 
-// Writes the numbers of the visible rows, ascending, to `selection`, and returns how many there are.
-// Requires: begins and ends are equally long, and selection has room for as many.
+// Writes the numbers of the visible rows, ascending, to `selection`, and returns how many there
+// are. Requires: begins and ends are equally long, and selection has room for as many.
 size_t SelectVisible(std::span<const SnapshotId> begins, std::span<const SnapshotId> ends,
                      SnapshotId at, uint32_t* selection);
 

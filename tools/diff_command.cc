@@ -1,6 +1,6 @@
 // varve diff: what changed between two snapshots.
 
-#include "catalog/diff.h"
+#include "catalog/inspect/diff.h"
 
 #include <array>
 

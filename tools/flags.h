@@ -48,7 +48,8 @@ absl::StatusOr<OutputFormat> ChosenFormat();
 // --limit, if given.
 std::optional<uint64_t> ChosenLimit();
 
-// Whether a flag's value names a place a catalog can be brought from or to: csv:, sqlite:, postgres:.
+// Whether a flag's value names a place a catalog can be brought from or to: csv:, sqlite:,
+// postgres:.
 absl::Status CheckPlace(std::string_view flag, std::string_view value);
 
 // The snapshot a flag's value names.

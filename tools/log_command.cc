@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "catalog/row_reader.h"
+#include "catalog/inspect/row_reader.h"
 #include "tools/commands.h"
 #include "tools/flags.h"
 

@@ -2,7 +2,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "catalog/listing.h"
+#include "catalog/inspect/listing.h"
 #include "catalog/relation_directory.h"
 #include "tools/commands.h"
 #include "tools/flags.h"

@@ -4,7 +4,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "catalog/catalog_stats.h"
+#include "catalog/inspect/catalog_stats.h"
 #include "catalog/relation_directory.h"
 #include "tools/commands.h"
 #include "tools/flags.h"

@@ -1,6 +1,6 @@
 // varve verify: checks a catalog against its invariants.
 
-#include "catalog/verify.h"
+#include "catalog/verify/verify.h"
 
 #include <array>
 #include <cstdio>

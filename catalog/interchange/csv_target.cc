@@ -7,9 +7,9 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "base/text.h"
-#include "catalog/durable_file.h"
 #include "catalog/interchange/sql_lexer.h"
 #include "catalog/interchange/storage_types.h"
+#include "catalog/store/durable_file.h"
 
 namespace varve {
 namespace {

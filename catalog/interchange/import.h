@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "catalog/bulk_loader.h"
 #include "catalog/interchange/source.h"
+#include "catalog/load/bulk_loader.h"
 
 namespace varve {
 

@@ -1,4 +1,4 @@
-#include "catalog/bulk_loader.h"
+#include "catalog/load/bulk_loader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "catalog/catalog_lock.h"
+#include "catalog/store/catalog_lock.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

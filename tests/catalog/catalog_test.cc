@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "catalog/row_store.h"
+#include "catalog/store/row_store.h"
 #include "tests/catalog/catalog_fixture.h"
 
 namespace varve {

@@ -1,4 +1,4 @@
-#include "catalog/change_record.h"
+#include "catalog/store/change_record.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include "base/coding.h"
 #include "base/strings.h"
 #include "catalog/handle.h"
-#include "catalog/store_format.h"
+#include "catalog/store/store_format.h"
 #include "tests/catalog/catalog_fixture.h"
 #include "tests/seed.h"
 

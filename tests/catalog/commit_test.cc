@@ -1,4 +1,4 @@
-#include "catalog/commit.h"
+#include "catalog/store/commit.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 
 #include "base/strings.h"
 #include "catalog/handle.h"
-#include "catalog/row_store.h"
-#include "catalog/store_format.h"
+#include "catalog/store/row_store.h"
+#include "catalog/store/store_format.h"
 #include "tests/catalog/catalog_fixture.h"
 
 namespace varve {

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "catalog/bulk_loader.h"
 #include "catalog/catalog.h"
-#include "catalog/change_record.h"
-#include "catalog/row_store.h"
+#include "catalog/load/bulk_loader.h"
+#include "catalog/store/change_record.h"
+#include "catalog/store/row_store.h"
 #include "tests/catalog/row_text.h"
 #include "tests/catalog/temp_dir.h"
 #include "tests/seed.h"

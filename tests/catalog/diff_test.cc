@@ -1,4 +1,4 @@
-#include "catalog/diff.h"
+#include "catalog/inspect/diff.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

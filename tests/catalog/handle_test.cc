@@ -10,7 +10,7 @@
 
 #include "base/key_codec.h"
 #include "base/strings.h"
-#include "catalog/store_format.h"
+#include "catalog/store/store_format.h"
 #include "tests/base/random_values.h"
 #include "tests/catalog/row_text.h"
 #include "tests/seed.h"

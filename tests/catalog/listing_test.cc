@@ -1,4 +1,4 @@
-#include "catalog/listing.h"
+#include "catalog/inspect/listing.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "base/strings.h"
-#include "catalog/object_names.h"
-#include "catalog/row_reader.h"
+#include "catalog/inspect/object_names.h"
+#include "catalog/inspect/row_reader.h"
 #include "tests/catalog/interchange_fixtures.h"
 
 namespace varve {

@@ -1,4 +1,4 @@
-#include "catalog/log_check.h"
+#include "catalog/store/log_check.h"
 
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>

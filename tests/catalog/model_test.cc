@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "catalog/row_store.h"
+#include "catalog/store/row_store.h"
 #include "tests/catalog/catalog_fixture.h"
 #include "tests/catalog/catalog_model.h"
 #include "tests/seed.h"

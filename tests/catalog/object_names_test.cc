@@ -1,10 +1,10 @@
-#include "catalog/object_names.h"
+#include "catalog/inspect/object_names.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/strings.h"
-#include "catalog/row_reader.h"
+#include "catalog/inspect/row_reader.h"
 #include "tests/catalog/catalog_fixture.h"
 
 namespace varve {

@@ -1,4 +1,4 @@
-#include "catalog/store_scan.h"
+#include "catalog/store/store_scan.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "base/strings.h"
 #include "catalog/handle.h"
-#include "catalog/parent_visibility.h"
+#include "catalog/store/parent_visibility.h"
 #include "tests/catalog/catalog_fixture.h"
 #include "tests/seed.h"
 

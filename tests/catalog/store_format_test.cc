@@ -1,4 +1,4 @@
-#include "catalog/store_format.h"
+#include "catalog/store/store_format.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "catalog/table_check.h"
+#include "catalog/store/table_check.h"
 
 #include <gtest/gtest.h>
 #include <rocksdb/sst_file_writer.h>
@@ -11,8 +11,8 @@
 
 #include "base/strings.h"
 #include "catalog/catalog.h"
-#include "catalog/checked_file_system.h"
-#include "catalog/row_store.h"
+#include "catalog/store/checked_file_system.h"
+#include "catalog/store/row_store.h"
 #include "tests/catalog/temp_dir.h"
 #include "tests/seed.h"
 
@@ -90,8 +90,7 @@ TEST_P(TableCheck, ADamagedTableCannotBeOpenedThroughTheCheckedEnvironment) {
       CheckedEnvironment()->NewRandomAccessFile(damaged, &file, rocksdb::EnvOptions());
   EXPECT_TRUE(refused.IsCorruption()) << refused.ToString();
   EXPECT_NE(refused.ToString().find("other.sst"), std::string::npos) << refused.ToString();
-  EXPECT_TRUE(
-      CheckedEnvironment()->NewRandomAccessFile(path_, &file, rocksdb::EnvOptions()).ok());
+  EXPECT_TRUE(CheckedEnvironment()->NewRandomAccessFile(path_, &file, rocksdb::EnvOptions()).ok());
 }
 
 // What a crash or a writer beside us leaves unfinished does not belong to the database.

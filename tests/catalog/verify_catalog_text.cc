@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "base/text.h"
-#include "catalog/bulk_loader.h"
+#include "catalog/load/bulk_loader.h"
 
 namespace varve {
 namespace {

@@ -1,4 +1,4 @@
-#include "catalog/verify.h"
+#include "catalog/verify/verify.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,9 +14,9 @@
 #include "base/strings.h"
 #include "catalog/catalog.h"
 #include "catalog/handle.h"
-#include "catalog/row_store.h"
-#include "catalog/store_format.h"
-#include "catalog/verify_rules.h"
+#include "catalog/store/row_store.h"
+#include "catalog/store/store_format.h"
+#include "catalog/verify/rules.h"
 #include "tests/catalog/temp_dir.h"
 #include "tests/catalog/verify_catalog_text.h"
 

@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "base/strings.h"
-#include "catalog/bulk_loader.h"
+#include "catalog/load/bulk_loader.h"
 #include "tests/catalog/temp_dir.h"
 #include "tests/tools/program.h"
 

@@ -1,0 +1,57 @@
+// The `changes` family: what each commit did, row by row, in csn order.
+//
+// One entry holds changes of one relation in one commit; large ones are cut into chunks. An entry's
+// value is a sequence of records:
+//
+//   kind u8 | handle length varint | handle | begin varint | image
+//
+//   kind                            image
+//   1 insert, 2 update              end + 1 varint (0: none) | payload length varint | payload
+//   3 erase                         nothing
+//   4 the relation is dropped       nothing (handle empty, begin 0)
+//
+// The image is the whole version after the commit.
+//
+// Thread-safety: none.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "catalog/read_view.h"
+#include "catalog/store/version_group.h"
+
+namespace varve {
+
+enum class ChangeKind : uint8_t { kInsert = 1, kUpdate = 2, kErase = 3, kDropRelation = 4 };
+
+struct ChangeRecord {
+  ChangeKind kind = ChangeKind::kInsert;
+  std::string_view handle;
+  SnapshotId begin = 0;
+  SnapshotId end = kNoEnd;
+  std::string_view payload;
+};
+
+// Collects the records of one commit.
+class ChangeRecorder {
+ public:
+  void Record(const VersionGroup& group, const GroupVersion& version);
+  void DropRelation(RelationId relation);
+  // The entries to write: keys of the `changes` family with their values, in key order.
+  std::vector<std::pair<std::string, std::string>> Finish(Csn csn);
+
+ private:
+  std::string* Open(RelationId relation);
+  std::map<RelationId, std::vector<std::string>> chunks_;
+};
+
+// Reads the records of an entry's value. DataLoss when malformed. The records borrow from `value`.
+absl::StatusOr<std::vector<ChangeRecord>> ParseChanges(std::string_view value);
+
+}  // namespace varve

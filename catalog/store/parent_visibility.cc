@@ -1,0 +1,93 @@
+#include "catalog/store/parent_visibility.h"
+
+#include <algorithm>
+
+#include "base/status.h"
+
+namespace varve {
+
+ParentVisibility::ParentVisibility(ReadView view, RelationRef child, bool all_versions)
+    : view_(std::move(view)),
+      parent_(view_.relations().FindById(child->parent)),
+      all_versions_(all_versions) {
+  for (const size_t column : child->parent_handle) {
+    const auto at = std::find(child->handle.begin(), child->handle.end(), column);
+    key_positions_.push_back(static_cast<size_t>(at - child->handle.begin()));
+  }
+  load_columns_ = {parent_->handle.back()};
+  group_.resize(key_positions_.size() - 1);
+}
+
+absl::Status ParentVisibility::LoadGroup() {
+  ids_.clear();
+  intervals_.clear();
+  hint_ = 0;
+  ScanOptions options;
+  options.columns = load_columns_;
+  options.key_prefix = group_;
+  options.rows = all_versions_ ? ScanRows::kAllVersions : ScanRows::kVisible;
+  VARVE_ASSIGN_OR_RETURN(const std::unique_ptr<RowScan> scan,
+                         view_.Scan(parent_, std::move(options)));
+  ScanBatch batch;
+  while (true) {
+    VARVE_ASSIGN_OR_RETURN(const bool more, scan->Next(&batch));
+    if (!more) {
+      return absl::OkStatus();
+    }
+    const ColumnVector& ids = batch.columns.column(0);
+    for (size_t row = 0; row < batch.num_rows(); ++row) {
+      if (ids.is_null(row)) {
+        continue;
+      }
+      const int64_t id = ids.int64s()[row];
+      if (!all_versions_) {
+        if (ids_.empty() || ids_.back() != id) {
+          ids_.push_back(id);
+        }
+        continue;
+      }
+      if (ids_.empty() || ids_.back() != id) {
+        ids_.push_back(id);
+        intervals_.push_back({.begin = batch.begins[row], .end = batch.ends[row]});
+      } else {
+        intervals_.back().begin = std::min(intervals_.back().begin, batch.begins[row]);
+        intervals_.back().end = std::max(intervals_.back().end, batch.ends[row]);
+      }
+    }
+  }
+}
+
+absl::StatusOr<SnapshotInterval> ParentVisibility::Find(const DecodedHandle& child_handle) {
+  bool same_group = loaded_;
+  for (size_t i = 0; i + 1 < key_positions_.size(); ++i) {
+    same_group = same_group && group_[i] == child_handle.key[key_positions_[i]];
+  }
+  if (!same_group) {
+    loaded_ = false;
+    for (size_t i = 0; i + 1 < key_positions_.size(); ++i) {
+      group_[i] = child_handle.key[key_positions_[i]];
+    }
+    VARVE_RETURN_IF_ERROR(LoadGroup());
+    loaded_ = true;
+  }
+  const Datum& last = child_handle.key[key_positions_.back()];
+  if (last.is_null()) {
+    return kNowhere;
+  }
+  const int64_t id = last.int64_value();
+  // Mostly the same parent or the next one; else a binary search over the group.
+  if (hint_ + 1 < ids_.size() && ids_[hint_ + 1] == id) {
+    ++hint_;
+  } else if (hint_ >= ids_.size() || ids_[hint_] != id) {
+    hint_ = static_cast<size_t>(std::lower_bound(ids_.begin(), ids_.end(), id) - ids_.begin());
+    if (hint_ == ids_.size() || ids_[hint_] != id) {
+      return kNowhere;
+    }
+  }
+  if (all_versions_) {
+    return intervals_[hint_];
+  }
+  return SnapshotInterval{};
+}
+
+}  // namespace varve
