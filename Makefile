@@ -1,4 +1,4 @@
-# make build | test | demo | bench | lint | format | test-asan | test-tsan
+# make build | test | demo | install | bench | lint | format | test-asan | test-tsan
 #
 # Each target does all it needs on a fresh Debian 12: packages, configuration, build, run.
 
@@ -8,7 +8,9 @@ NINJA_FLAGS := $(if $(MAKE_TERMOUT),,--quiet)
 # ThreadSanitizer of GCC 12 needs its memory map undisturbed by address randomisation.
 NO_ASLR := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-.PHONY: build test test-asan test-tsan demo bench lint format packages
+PREFIX ?= /usr/local
+
+.PHONY: build install test test-asan test-tsan demo bench lint format packages
 .DEFAULT_GOAL := build
 
 packages:
@@ -30,6 +32,10 @@ endef
 
 build: packages
 	$(call build,release)
+
+install: packages
+	$(call build,release,varve)
+	install -D build/release/bin/varve $(DESTDIR)$(PREFIX)/bin/varve
 
 test: packages
 	$(call build,release)

@@ -52,15 +52,17 @@ class Catalog {
   // The state at the latest retained snapshot whose time is at or before `time`.
   absl::StatusOr<ReadView> AtTime(absl::Time time) const;
 
-  // Commits a set of changes as one: durable when this returns OK, not there at all otherwise.
-  // Checks what the store's invariants need: no begin or end above the resulting last snapshot, no
-  // overlapping intervals of one handle, no second live version, only known relations and rows of
-  // the right shape. Nothing is changed on error.
+  // Commits a set of changes as one. When this returns OK they are durable and visible to new
+  // views. On error no view of this process ever shows them; after an I/O error of the log, which
+  // also stops further commits until the catalog is opened again, they may then turn out to be
+  // there as a whole. Checks what the store's invariants need: no begin or end above the resulting
+  // last snapshot, no overlapping intervals of one handle, no second live version, only known
+  // relations and rows of the right shape.
   absl::Status Apply(const ChangeSet& changes);
 
-  // Numbers of the row store, for `varve stats`.
   const std::string& path() const;
   const std::string& uuid() const;
+  // The row store underneath, for tests and measurements. Writing to it goes past the commit lock.
   RowStore& store();
 
  private:

@@ -6,7 +6,7 @@
 //
 // The same rule has four forms here: scalar, on anything Versioned, on whole vectors, and the fast
 // path for the current snapshot, where every begin is visible and the test is "end is absent".
-// Nothing else in the project compares begins and ends with a snapshot.
+// Nothing else in the project decides visibility; comparisons of begins and ends stand here.
 #pragma once
 
 #include <concepts>
@@ -66,6 +66,12 @@ constexpr bool IsCurrent(SnapshotId end) {
 template <Versioned T>
 constexpr bool IsCurrent(const T& version) {
   return IsCurrent(version.end_snapshot());
+}
+
+// Whether a version begins or ends above the last snapshot: what the current fast path rests on not
+// to be. A committed state holds none.
+constexpr bool ReachesBeyond(SnapshotId begin, SnapshotId end, SnapshotId last_snapshot) {
+  return begin > last_snapshot || (end != kNoEnd && end > last_snapshot);
 }
 
 // Whether two versions of one handle are ever visible together.

@@ -185,7 +185,7 @@ absl::StatusOr<ExitCode> Run(const std::vector<std::string>& arguments) {
 Command DiffCommand() {
   return {
       .name = "diff",
-      .arguments = "[RELATION]",
+      .arguments = "--from=S1 [--to=S2] [RELATION]",
       .summary = "show the rows added, removed and changed between two snapshots",
       .details =
           "Rows are matched by key. Tables mark them +, - and ~; a changed row shows the columns\n"

@@ -44,6 +44,7 @@ absl::StatusOr<ExitCode> Run(const std::vector<std::string>& /*arguments*/) {
 Command ExportCommand() {
   return {
       .name = "export",
+      .arguments = "--to=TARGET",
       .summary = "write the catalog out, at a snapshot or with its whole history",
       .details =
           "TARGET is csv:DIR, sqlite:FILE, or postgres:CONNINFO, optionally with ?schema=NAME;\n"

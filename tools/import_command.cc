@@ -46,7 +46,7 @@ absl::StatusOr<ExitCode> Run(const std::vector<std::string>& /*arguments*/) {
                static_cast<unsigned long long>(summary.load.last_snapshot),
                summary.version.c_str());
   if (summary.load.anomalies > 0) {
-    std::fprintf(stderr, "kept %s rows that clash with others; 'varve verify' lists them\n",
+    std::fprintf(stderr, "kept %s row(s) that clash with others; 'varve verify' lists them\n",
                  WithThousands(summary.load.anomalies).c_str());
   }
   return kExitOk;
@@ -57,6 +57,7 @@ absl::StatusOr<ExitCode> Run(const std::vector<std::string>& /*arguments*/) {
 Command ImportCommand() {
   return {
       .name = "import",
+      .arguments = "--from=SOURCE",
       .summary = "bring a whole DuckLake catalog in",
       .details =
           "SOURCE is csv:DIR (one ducklake_….csv a table, as PostgreSQL's COPY or DuckDB's EXPORT\n"

@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "base/text.h"
-#include "catalog/interchange/csv_writer.h"
+#include "catalog/interchange/csv/csv_writer.h"
 #include "tools/display_width.h"
 
 namespace varve {

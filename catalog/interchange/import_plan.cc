@@ -58,7 +58,9 @@ absl::StatusOr<CatalogVersion> ReadVersion(CatalogSource& source) {
   if (versions.size() != 1) {
     return absl::InvalidArgumentError(
         StrCat(metadata->origin, ": expected one row with key 'version', found ",
-               versions.empty() ? "none" : StrJoin(versions, " and ")));
+               versions.empty() ? "none (a global setting has a NULL scope: \\N, or an empty field "
+                                  "in a DuckDB export, which is told by its load.sql)"
+                                : StrJoin(versions, " and ")));
   }
   return ParseCatalogVersion(versions[0], source.name());
 }

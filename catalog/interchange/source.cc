@@ -2,9 +2,9 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "catalog/interchange/csv_source.h"
-#include "catalog/interchange/postgres_source.h"
-#include "catalog/interchange/sqlite_source.h"
+#include "catalog/interchange/csv/csv_source.h"
+#include "catalog/interchange/postgres/postgres_source.h"
+#include "catalog/interchange/sqlite/sqlite_source.h"
 
 namespace varve {
 
@@ -32,7 +32,9 @@ absl::StatusOr<InterchangeSpec> ParseInterchangeSpec(std::string_view spec) {
     }
   } else {
     return absl::InvalidArgumentError(
-        StrCat("'", spec, "': expected csv:DIR, sqlite:FILE or postgres:CONNINFO[?schema=NAME]"));
+        StrCat("'", spec,
+               "': expected csv:DIR, sqlite:FILE or postgres:CONNINFO[?schema=NAME] (a DuckDB "
+               "file comes in by EXPORT DATABASE 'DIR' (FORMAT csv) and csv:DIR)"));
   }
   if (parsed.location.empty() && parsed.kind != InterchangeSpec::Kind::kPostgres) {
     return absl::InvalidArgumentError(

@@ -1,10 +1,10 @@
 #include "catalog/interchange/target.h"
 
 #include "base/status.h"
-#include "catalog/interchange/csv_target.h"
-#include "catalog/interchange/postgres_target.h"
+#include "catalog/interchange/csv/csv_target.h"
+#include "catalog/interchange/postgres/postgres_target.h"
 #include "catalog/interchange/source.h"
-#include "catalog/interchange/sqlite_target.h"
+#include "catalog/interchange/sqlite/sqlite_target.h"
 
 namespace varve {
 

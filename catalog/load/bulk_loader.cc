@@ -112,9 +112,9 @@ absl::StatusOr<std::unique_ptr<BulkLoader>> BulkLoader::Create(const std::string
   VARVE_RETURN_IF_ERROR(CheckNothingAt(state->path));
   state->work = StrCat(state->path, kWorkSuffix);
   std::error_code error;
-  std::filesystem::create_directories(state->work, error);
+  std::filesystem::create_directory(state->work, error);  // not its parents: a typo would make them
   if (error) {
-    return absl::InternalError(StrCat("cannot make ", state->work, ": ", error.message()));
+    return absl::NotFoundError(StrCat("cannot make ", state->work, ": ", error.message()));
   }
   VARVE_ASSIGN_OR_RETURN(state->lock, CatalogLock::Acquire(state->work));
   // Whatever a killed load left is ours to remove now that we hold its lock.

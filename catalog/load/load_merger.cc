@@ -124,7 +124,7 @@ absl::StatusOr<uint32_t> LoadMerger::PlaceVersion(SnapshotId begin, const LoadHe
 
 absl::Status LoadMerger::AddVersion(SnapshotId begin, const LoadHead& head,
                                     std::string_view payload) {
-  if (begin > options_.last_snapshot || (head.end != kNoEnd && head.end > options_.last_snapshot)) {
+  if (ReachesBeyond(begin, head.end, options_.last_snapshot)) {
     return Error(head, StrCat("version ", IntervalText(begin, head.end),
                               " reaches beyond the last snapshot ", options_.last_snapshot));
   }

@@ -215,8 +215,7 @@ absl::Status VersionGroup::Settle(SnapshotId last_snapshot) {
     if (!version.stored) {
       VARVE_RETURN_IF_ERROR(PlaceVersion(i));
     }
-    if (version.changed &&
-        (version.begin > last_snapshot || (version.end != kNoEnd && version.end > last_snapshot))) {
+    if (version.changed && ReachesBeyond(version.begin, version.end, last_snapshot)) {
       return Error(absl::StatusCode::kFailedPrecondition,
                    StrCat("version ", IntervalText(version.begin, version.end),
                           " reaches beyond the last snapshot ", last_snapshot,

@@ -56,9 +56,10 @@ absl::Status CheckRowIds(VerifyRun* run, const RelationRef& relation, int64_t ta
   const Datum key[] = {Datum::Int64(table)};
   VARVE_ASSIGN_OR_RETURN(const std::optional<VersionedRow> row, run->view().Get(*stats, key));
   if (!row.has_value()) {
-    run->Report(Rule::kTableStatsMissing, relation->name, "",
-                StrCat("it has rows, but table ", table,
-                       " has no statistics; row ids would be given out again"));
+    run->Report(
+        Rule::kTableStatsMissing, stats->name, StrCat("table_id=", table),
+        StrCat(relation->name,
+               " has rows, but the table has no statistics; row ids would be given out again"));
     return absl::OkStatus();
   }
   const Datum& next = row->values[*stats->columns.Find("next_row_id")];

@@ -222,8 +222,7 @@ class RelationCheck {
           StrCat("the row is stored with interval ", interval, ", but rows of this relation have ",
                  relation_->begin_column.has_value() ? "no end" : "none"));
     }
-    if (version.begin > state.last_snapshot ||
-        (version.end != kNoEnd && version.end > state.last_snapshot)) {
+    if (ReachesBeyond(version.begin, version.end, state.last_snapshot)) {
       run_->Report(Rule::kBeyondLastSnapshot, relation_->name, Key(version),
                    StrCat("interval ", interval, " reaches beyond the last snapshot, ",
                           state.last_snapshot));

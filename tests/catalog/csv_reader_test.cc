@@ -1,4 +1,4 @@
-#include "catalog/interchange/csv_reader.h"
+#include "catalog/interchange/csv/csv_reader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <random>
 
 #include "base/strings.h"
-#include "catalog/interchange/csv_writer.h"
+#include "catalog/interchange/csv/csv_writer.h"
 #include "tests/catalog/interchange_fixtures.h"
 #include "tests/seed.h"
 

@@ -8,8 +8,8 @@
 #include <filesystem>
 
 #include "base/strings.h"
-#include "catalog/interchange/postgres_connection.h"
-#include "catalog/interchange/sqlite_database.h"
+#include "catalog/interchange/postgres/postgres_connection.h"
+#include "catalog/interchange/sqlite/sqlite_database.h"
 #include "tests/catalog/export_test_rows.h"
 #include "tests/catalog/interchange_fixtures.h"
 #include "tests/catalog/postgres_server.h"

@@ -7,7 +7,7 @@
 
 #include "base/strings.h"
 #include "catalog/interchange/export_filter.h"
-#include "catalog/interchange/postgres_connection.h"
+#include "catalog/interchange/postgres/postgres_connection.h"
 #include "tests/catalog/interchange_fixtures.h"
 #include "tests/catalog/postgres_server.h"
 

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "base/strings.h"
-#include "catalog/interchange/load_script.h"
+#include "catalog/interchange/csv/load_script.h"
+#include "catalog/interchange/csv/type_guess.h"
 #include "catalog/interchange/sql_schema.h"
-#include "catalog/interchange/type_guess.h"
 #include "tests/catalog/interchange_fixtures.h"
 
 namespace varve {

@@ -22,7 +22,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "catalog/interchange/postgres_connection.h"
+#include "catalog/interchange/postgres/postgres_connection.h"
 
 namespace varve {
 namespace {

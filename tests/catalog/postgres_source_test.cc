@@ -1,6 +1,6 @@
 // Catalogs kept in PostgreSQL, on a server started for the test.
 
-#include "catalog/interchange/postgres_source.h"
+#include "catalog/interchange/postgres/postgres_source.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

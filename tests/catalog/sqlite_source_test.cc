@@ -1,6 +1,6 @@
 // Catalogs kept in SQLite, as DuckLake declares them there and as SQLite lets them be.
 
-#include "catalog/interchange/sqlite_source.h"
+#include "catalog/interchange/sqlite/sqlite_source.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

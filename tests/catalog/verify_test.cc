@@ -504,7 +504,7 @@ std::vector<Case> FileCases() {
        {"error partial-max-out-of-range ducklake_data_file | table_id=2 data_file_id=1"}},
       {"NoTableStatistics",
        {"- table_stats table_id=2"},
-       {"error table-stats-missing ducklake_inlined_data_2_6 | ",
+       {"error table-stats-missing ducklake_table_stats | table_id=2",
         "error table-stats-missing ducklake_table_stats | table_id=2"}},
       {"MoreValuesThanRows",
        {"= file_column_stats data_file_id=1 : value_count=51"},

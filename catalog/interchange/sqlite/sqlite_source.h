@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "catalog/interchange/source.h"
-#include "catalog/interchange/sqlite_database.h"
+#include "catalog/interchange/sqlite/sqlite_database.h"
 
 namespace varve {
 

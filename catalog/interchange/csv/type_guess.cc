@@ -1,4 +1,4 @@
-#include "catalog/interchange/type_guess.h"
+#include "catalog/interchange/csv/type_guess.h"
 
 #include "base/text.h"
 

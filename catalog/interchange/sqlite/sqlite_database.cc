@@ -1,4 +1,4 @@
-#include "catalog/interchange/sqlite_database.h"
+#include "catalog/interchange/sqlite/sqlite_database.h"
 
 #include "base/status.h"
 #include "base/strings.h"
@@ -11,7 +11,9 @@ absl::Status SqliteError(sqlite3* database, int code, const std::string& path) {
   switch (code & 0xFF) {
     case SQLITE_NOTADB:
       return absl::InvalidArgumentError(
-          StrCat(path, " is not a SQLite database; expected a DuckLake catalog kept in SQLite"));
+          StrCat(path,
+                 " is not a SQLite database; expected a DuckLake catalog kept in SQLite (one in a "
+                 "DuckDB file comes in by EXPORT DATABASE 'DIR' (FORMAT csv) and csv:DIR)"));
     case SQLITE_CORRUPT: return absl::DataLossError(StrCat(path, " is damaged: ", what));
     case SQLITE_CANTOPEN: return absl::NotFoundError(StrCat("cannot open ", path, ": ", what));
     case SQLITE_PERM:

@@ -1,4 +1,4 @@
-#include "catalog/interchange/csv_reader.h"
+#include "catalog/interchange/csv/csv_reader.h"
 
 #include <fcntl.h>
 #include <unistd.h>

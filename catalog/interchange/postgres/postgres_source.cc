@@ -1,4 +1,4 @@
-#include "catalog/interchange/postgres_source.h"
+#include "catalog/interchange/postgres/postgres_source.h"
 
 #include <algorithm>
 

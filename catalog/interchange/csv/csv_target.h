@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "catalog/interchange/csv_writer.h"
+#include "catalog/interchange/csv/csv_writer.h"
 #include "catalog/interchange/target.h"
 
 namespace varve {

@@ -1,4 +1,4 @@
-#include "catalog/interchange/postgres_target.h"
+#include "catalog/interchange/postgres/postgres_target.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "catalog/interchange/load_script.h"
+#include "catalog/interchange/csv/load_script.h"
 
 #include <span>
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "catalog/interchange/sqlite_database.h"
+#include "catalog/interchange/sqlite/sqlite_database.h"
 #include "catalog/interchange/storage_types.h"
 #include "catalog/interchange/target.h"
 

@@ -1,4 +1,4 @@
-#include "catalog/interchange/csv_source.h"
+#include "catalog/interchange/csv/csv_source.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -10,8 +10,8 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "catalog/interchange/csv_writer.h"
-#include "catalog/interchange/type_guess.h"
+#include "catalog/interchange/csv/csv_writer.h"
+#include "catalog/interchange/csv/type_guess.h"
 #include "catalog/relation_directory.h"
 
 namespace varve {

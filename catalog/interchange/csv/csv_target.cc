@@ -1,4 +1,4 @@
-#include "catalog/interchange/csv_target.h"
+#include "catalog/interchange/csv/csv_target.h"
 
 #include <cerrno>
 #include <cstdlib>

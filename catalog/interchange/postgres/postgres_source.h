@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "catalog/interchange/postgres_connection.h"
+#include "catalog/interchange/postgres/postgres_connection.h"
 #include "catalog/interchange/source.h"
 
 namespace varve {

@@ -1,4 +1,4 @@
-#include "catalog/interchange/sqlite_source.h"
+#include "catalog/interchange/sqlite/sqlite_source.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "catalog/interchange/sqlite_target.h"
+#include "catalog/interchange/sqlite/sqlite_target.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "catalog/interchange/postgres_connection.h"
+#include "catalog/interchange/postgres/postgres_connection.h"
 
 #include "base/status.h"
 #include "base/strings.h"

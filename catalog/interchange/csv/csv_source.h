@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "catalog/interchange/csv_reader.h"
-#include "catalog/interchange/load_script.h"
+#include "catalog/interchange/csv/csv_reader.h"
+#include "catalog/interchange/csv/load_script.h"
 #include "catalog/interchange/source.h"
 #include "catalog/interchange/sql_schema.h"
 

@@ -1,4 +1,4 @@
-#include "catalog/interchange/csv_writer.h"
+#include "catalog/interchange/csv/csv_writer.h"
 
 #include <fcntl.h>
 #include <unistd.h>
