@@ -33,8 +33,10 @@ absl::StatusOr<InterchangeSpec> ParseInterchangeSpec(std::string_view spec) {
   } else {
     return absl::InvalidArgumentError(
         StrCat("'", spec,
-               "': expected csv:DIR, sqlite:FILE or postgres:CONNINFO[?schema=NAME] (a DuckDB "
-               "file comes in by EXPORT DATABASE 'DIR' (FORMAT csv) and csv:DIR)"));
+               "': expected csv:DIR, sqlite:FILE or postgres:CONNINFO[?schema=NAME]",
+               spec.starts_with("duckdb:")
+                   ? "; in DuckDB use EXPORT DATABASE 'DIR' (FORMAT csv), then csv:DIR"
+                   : ""));
   }
   if (parsed.location.empty() && parsed.kind != InterchangeSpec::Kind::kPostgres) {
     return absl::InvalidArgumentError(

@@ -45,6 +45,7 @@ TEST_F(ImportBadInput, TheTinyCatalogItselfIsTaken) {
 TEST_F(ImportBadInput, ASpecOfNoKnownForm) {
   EXPECT_EQ(ImportError("mysql:lake"),
             "'mysql:lake': expected csv:DIR, sqlite:FILE or postgres:CONNINFO[?schema=NAME]");
+  EXPECT_THAT(ImportError("duckdb:lake.db"), HasSubstr("EXPORT DATABASE"));
   EXPECT_THAT(ImportError("/srv/dump"), HasSubstr("expected csv:DIR"));
   EXPECT_THAT(ImportError("csv:"), HasSubstr("expected a path behind the colon"));
 }
