@@ -70,6 +70,13 @@ absl::Status UnknownFlag(const FlagWord& word, const Command* command) {
 
 // "--at of ls", with the value's name, for messages.
 absl::Status SetFlag(const FlagWord& word) {
+  // An unset shell variable must not silently mean "not given": --at= would answer from another
+  // snapshot.
+  if (word.value.empty()) {
+    return UsageError(StrCat("--", DashedName(word.name),
+                             " has an empty value; give one or leave "
+                             "the flag out"));
+  }
   if (gflags::SetCommandLineOption(word.name.c_str(), word.value.c_str()).empty()) {
     const gflags::CommandLineFlagInfo info = gflags::GetCommandLineFlagInfoOrDie(word.name.c_str());
     const std::string_view expected = info.type == "bool"     ? "true or false"

@@ -62,6 +62,9 @@ absl::StatusOr<std::optional<VersionedRow>> Find(const ReadView& view,
     VARVE_RETURN_IF_ERROR(
         ReadKeyValue(relation.columns.column(relation.handle[i]), values[i], i, &key));
   }
+  if (relation.handle_kind == HandleKind::kInt && key[0].is_null()) {
+    return std::nullopt;  // no row has NULL for its only key column
+  }
   return view.Get(relation, key.values());
 }
 

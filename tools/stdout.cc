@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 
+#include "base/strings.h"
 #include "tools/exit_codes.h"
 
 namespace varve {
@@ -27,7 +29,7 @@ absl::Status Stdout::Flush() {
     } else if (errno == EPIPE) {
       return OutputClosed();
     } else if (errno != EINTR) {
-      return absl::ErrnoToStatus(errno, "cannot write to standard output");
+      return absl::UnknownError(StrCat("cannot write to standard output: ", std::strerror(errno)));
     }
   }
   buffer_.clear();

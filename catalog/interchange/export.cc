@@ -92,7 +92,8 @@ class Exporter {
     const std::vector<size_t> columns = ColumnsToWrite(*relation);
     VARVE_RETURN_IF_ERROR(target_.BeginTable(DescribeTable(*relation, columns, inlined_types)));
     ScanOptions scan_options;
-    scan_options.rows = filter_ == nullptr ? ScanRows::kAllVersions : ScanRows::kVisible;
+    scan_options.rows =
+        filter_ == nullptr ? ScanRows::kAllVersions : ExportFilter::RowsToScan(*relation);
     VARVE_ASSIGN_OR_RETURN(const std::unique_ptr<RowScan> scan, view_.Scan(relation, scan_options));
     ScanBatch batch;
     std::vector<Datum> row(relation->columns.num_columns());
@@ -106,13 +107,9 @@ class Exporter {
         for (size_t i = 0; i < row.size(); ++i) {
           row[i] = batch.columns.column(i).at(r);
         }
-        if (filter_ != nullptr) {
-          if (!filter_->KeepsRow(*relation, row)) {
-            continue;
-          }
-          if (relation->end_column.has_value()) {
-            row[*relation->end_column] = Datum::Null();  // visible, so any end is above S
-          }
+        const SnapshotInterval interval{.begin = batch.begins[r], .end = batch.ends[r]};
+        if (filter_ != nullptr && !filter_->Adapt(*relation, interval, row)) {
+          continue;
         }
         for (size_t i = 0; i < columns.size(); ++i) {
           written[i] = row[columns[i]];

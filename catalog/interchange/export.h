@@ -7,16 +7,21 @@
 //
 // Without it, the state at the view's snapshot S is written, as a catalog that DuckLake can open:
 // as if every snapshot but S had been expired.
-//   - Snapshots and their changes: S alone. (Older snapshots could not be answered for any more:
-//     versions that ended before S are not written. DuckLake's ids may have gaps.)
+//   - Snapshots and their changes: S alone, with the id counters of the last snapshot, so that no
+//   id
+//     of a file that exists is given out again. (Older snapshots could not be answered for any
+//     more: versions that ended before S are not written. DuckLake's ids may have gaps.)
 //   - Rows with begin and end: those visible at S, an end above S left out. Begins stay.
-//   - Child rows: those whose parents are visible at S. schema_versions and inlined deletes: begins
+//   - Partitionings of visible tables: all that began by S, ended ones too: files name them.
+//   - Other child rows: those whose parents are visible at S. schema_versions and inlined deletes:
+//   begins
 //     up to S.
 //   - Tables of inlined rows and deletes, and their entries in inlined_data_tables: those of tables
 //     visible at S and schema versions up to that of S.
 //   - Statistics of tables and columns, column mappings and names: those of tables visible at S, as
-//     they are now. DuckLake overwrites statistics in place; at an older S they are estimates, and
-//     next_row_id is at least what it has to be.
+//     they are now. DuckLake overwrites statistics in place; at an older S those of tables are
+//     estimates (next_row_id is at least what it has to be), and the bounds of columns, which may
+//     not cover what was there, are left out as unknown.
 //   - Settings: the global ones, and those of schemas and tables visible at S.
 //   - Files scheduled for deletion: as they are now; no file that S needs is among them.
 //

@@ -1,5 +1,7 @@
 #include "catalog/interchange/export_filter.h"
 
+#include <algorithm>
+
 #include "absl/strings/numbers.h"
 #include "base/status.h"
 #include "base/strings.h"
@@ -71,11 +73,20 @@ std::optional<InlinedTableName> ParseInlinedTableName(std::string_view name) {
 absl::StatusOr<ExportFilter> ExportFilter::AtSnapshotOf(const ReadView& view) {
   ExportFilter filter;
   filter.snapshot_ = view.snapshot();
+  filter.is_last_ = view.is_current();
+  const ReadView last(view.state(), view.last_snapshot());
   VARVE_RETURN_IF_ERROR(ForEachVisible(
-      view, kSnapshot, {"snapshot_id", "schema_version"}, [&](std::span<const Datum> row) {
+      last, kSnapshot, {"snapshot_id", "schema_version", "next_catalog_id", "next_file_id"},
+      [&](std::span<const Datum> row) {
         if (static_cast<SnapshotId>(row[0].int64_value()) == filter.snapshot_ &&
             !row[1].is_null()) {
           filter.schema_version_ = row[1].int64_value();
+        }
+        if (!row[2].is_null()) {
+          filter.next_catalog_id_ = std::max(filter.next_catalog_id_, row[2].int64_value());
+        }
+        if (!row[3].is_null()) {
+          filter.next_file_id_ = std::max(filter.next_file_id_, row[3].int64_value());
         }
       }));
   VARVE_RETURN_IF_ERROR(ForEachVisible(view, kTable, {"table_id"}, [&](std::span<const Datum> row) {
@@ -109,11 +120,44 @@ bool ExportFilter::KeepsSetting(const Datum& scope, const Datum& scope_id) const
                                                      : true;
 }
 
-bool ExportFilter::KeepsRow(const RelationSchema& relation, std::span<const Datum> values) const {
+ScanRows ExportFilter::RowsToScan(const RelationSchema& relation) {
+  return relation.id == kPartitionInfo || relation.id == kPartitionColumn ? ScanRows::kAllVersions
+                                                                          : ScanRows::kVisible;
+}
+
+bool ExportFilter::Adapt(const RelationSchema& relation, const SnapshotInterval& interval,
+                         std::span<Datum> row) const {
+  if (!KeepsRow(relation, interval, row)) {
+    return false;
+  }
+  if (relation.end_column.has_value() && interval.end > snapshot_) {
+    row[*relation.end_column] = Datum::Null();
+  }
+  const auto at = [&](std::string_view column) -> Datum& {
+    return row[*relation.columns.Find(column)];
+  };
+  if (relation.id == kSnapshot) {
+    at("next_catalog_id") = Datum::Int64(next_catalog_id_);
+    at("next_file_id") = Datum::Int64(next_file_id_);
+  }
+  if (relation.id == kTableColumnStats && !is_last_) {
+    // They describe the last snapshot, and need not cover what was there at S: unknown.
+    for (const std::string_view column :
+         {"contains_null", "contains_nan", "min_value", "max_value", "extra_stats"}) {
+      at(column) = Datum::Null();
+    }
+  }
+  return true;
+}
+
+bool ExportFilter::KeepsRow(const RelationSchema& relation, const SnapshotInterval& interval,
+                            std::span<const Datum> values) const {
   const auto value = [&](std::string_view column) -> const Datum& {
     return values[*relation.columns.Find(column)];
   };
   switch (relation.id) {
+    case kPartitionInfo:
+    case kPartitionColumn: return interval.begin <= snapshot_ && Holds(tables_, value("table_id"));
     case kMetadata: return KeepsSetting(value("scope"), value("scope_id"));
     case kSnapshot:
     case kSnapshotChanges:

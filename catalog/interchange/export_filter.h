@@ -22,13 +22,24 @@ class ExportFilter {
   static absl::StatusOr<ExportFilter> AtSnapshotOf(const ReadView& view);
 
   bool KeepsRelation(const RelationSchema& relation) const;
-  // `values`: every column of the relation.
-  bool KeepsRow(const RelationSchema& relation, std::span<const Datum> values) const;
+  // Which rows of a kept relation to look at. Partitionings that have ended are kept like the
+  // others: files written by them still name them.
+  static ScanRows RowsToScan(const RelationSchema& relation);
+  // Whether a row belongs to the state; if so, makes it what it was there. `row` has every column
+  // of the relation, `interval` is the one its scan gave.
+  bool Adapt(const RelationSchema& relation, const SnapshotInterval& interval,
+             std::span<Datum> row) const;
 
  private:
+  bool KeepsRow(const RelationSchema& relation, const SnapshotInterval& interval,
+                std::span<const Datum> values) const;
   bool KeepsSetting(const Datum& scope, const Datum& scope_id) const;
 
   SnapshotId snapshot_ = 0;
+  bool is_last_ = true;
+  // The counters of the last snapshot: ids given out after S belong to files that exist.
+  int64_t next_catalog_id_ = 0;
+  int64_t next_file_id_ = 0;
   int64_t schema_version_ = 0;
   absl::flat_hash_set<int64_t> tables_;
   absl::flat_hash_set<int64_t> schemas_;

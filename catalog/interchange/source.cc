@@ -32,8 +32,7 @@ absl::StatusOr<InterchangeSpec> ParseInterchangeSpec(std::string_view spec) {
     }
   } else {
     return absl::InvalidArgumentError(
-        StrCat("'", spec,
-               "': expected csv:DIR, sqlite:FILE or postgres:CONNINFO[?schema=NAME]",
+        StrCat("'", spec, "': expected csv:DIR, sqlite:FILE or postgres:CONNINFO[?schema=NAME]",
                spec.starts_with("duckdb:")
                    ? "; in DuckDB use EXPORT DATABASE 'DIR' (FORMAT csv), then csv:DIR"
                    : ""));

@@ -52,6 +52,22 @@ absl::Status CheckNothingAt(const std::string& path) {
   return absl::AlreadyExistsError(StrCat(path, " exists and is no catalog; choose another path"));
 }
 
+// What stands at the working directory's name may be cleared only if a load left it: every load
+// makes its lock file first.
+absl::Status CheckIsLeftover(const std::string& work) {
+  std::error_code error;
+  if (!std::filesystem::exists(work, error)) {
+    return absl::OkStatus();
+  }
+  const bool ours = std::filesystem::is_directory(work, error) &&
+                    (std::filesystem::is_empty(work, error) ||
+                     std::filesystem::exists(StrCat(work, "/varve.lock"), error));
+  return ours ? absl::OkStatus()
+              : absl::AlreadyExistsError(StrCat(work,
+                                                " is in the way: a load works there, and it holds "
+                                                "something else; move it or choose another path"));
+}
+
 }  // namespace
 
 struct BulkLoader::State {
@@ -111,6 +127,7 @@ absl::StatusOr<std::unique_ptr<BulkLoader>> BulkLoader::Create(const std::string
   state->options = options;
   VARVE_RETURN_IF_ERROR(CheckNothingAt(state->path));
   state->work = StrCat(state->path, kWorkSuffix);
+  VARVE_RETURN_IF_ERROR(CheckIsLeftover(state->work));
   std::error_code error;
   std::filesystem::create_directory(state->work, error);  // not its parents: a typo would make them
   if (error) {

@@ -57,9 +57,10 @@ absl::StatusOr<std::unique_ptr<CatalogLock>> CatalogLock::Acquire(const std::str
       if (error != EWOULDBLOCK) {
         return absl::ErrnoToStatus(error, StrCat("cannot lock ", path));
       }
-      return absl::UnavailableError(StrCat(
-          "catalog ", directory, " is open in ", holder,
-          "; close it there, or read beside it: reading commands and --read-only take no lock"));
+      return absl::UnavailableError(StrCat("catalog ", directory, " is open in ", holder,
+                                           "; close it there. Reading needs no lock: log, ls, "
+                                           "scan, get, diff, stats, verify and export open "
+                                           "it read-only and work meanwhile"));
     }
     if (!IsFileAt(path, fd)) {
       close(fd);  // its last holder removed or renamed it after it was opened here

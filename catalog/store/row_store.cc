@@ -186,6 +186,13 @@ absl::Status CheckIsCatalog(const std::string& path) {
   if (file.is_open() && std::getline(file, line) && line.starts_with(kIdentityText)) {
     format = ParseNumber<uint32_t>(std::string_view(line).substr(kIdentityText.size()));
   }
+  if (!format.has_value() &&
+      std::filesystem::exists(StrCat(path, kRowsDirectory, "/CURRENT"), error)) {
+    return absl::DataLossError(StrCat(
+        path,
+        ": the file VARVE is missing or damaged, though a row store is there; it holds the line '",
+        kIdentityText, kFormatVersion, "'; restore it from a copy"));
+  }
   if (!format.has_value()) {
     return absl::NotFoundError(
         StrCat(path,

@@ -97,6 +97,23 @@ class BulkLoad : public ::testing::Test {
 
 constexpr std::string_view kSnapshots = "snapshot 0\n snapshot 3\n snapshot 7\n";
 
+// Only what an earlier load left may be cleared away.
+TEST_F(BulkLoad, LeavesAlonePeoplesFilesAtTheNameOfItsWorkingDirectory) {
+  std::filesystem::create_directory(path() + ".loading");
+  std::ofstream(path() + ".loading/mine.txt") << "precious";
+  const absl::Status status = BulkLoader::Create(path(), {}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kAlreadyExists) << status;
+  EXPECT_TRUE(std::filesystem::exists(path() + ".loading/mine.txt"));
+  std::filesystem::remove_all(path() + ".loading");
+  EXPECT_TRUE(BulkLoader::Create(path(), {}).ok());
+}
+
+TEST_F(BulkLoad, MakesNoDirectoryAboveThePath) {
+  const std::string deep = path() + "/none/catalog";
+  EXPECT_FALSE(BulkLoader::Create(deep, {}).ok());
+  EXPECT_FALSE(std::filesystem::exists(path()));
+}
+
 TEST_F(BulkLoad, RowsInAnyOrderComeOutInKeyOrder) {
   const BulkLoadSummary summary = MustLoad(StrCat(kSnapshots, R"(
     table 9 | - | 3 | - | 0 | nine

@@ -179,11 +179,18 @@ TEST(Catalog, OpenReportsAMissingFile) {
 
 class OpenCatalog : public CatalogFixture {};
 
+TEST_F(OpenCatalog, WithoutItsIdentityFileIsDamagedAndNotUnknown) {
+  const std::string at = path();
+  catalog_.reset();
+  std::filesystem::remove(at + "/VARVE");
+  ExpectOneLineError(Catalog::Open(at).status(), absl::StatusCode::kDataLoss);
+}
+
 TEST_F(OpenCatalog, IsRefusedToASecondWriterAndSaysHowToReadBesideIt) {
   const absl::Status status = Catalog::Open(path()).status();
   ExpectOneLineError(status, absl::StatusCode::kUnavailable);
   EXPECT_THAT(MessageText(status), HasSubstr(StrCat("process ", getpid())));
-  EXPECT_THAT(MessageText(status), HasSubstr("--read-only"));
+  EXPECT_THAT(MessageText(status), HasSubstr("open it read-only and work meanwhile"));
 }
 
 TEST_F(OpenCatalog, TheLockIsHeldAsLongAsAView) {

@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "catalog/interchange/export_filter.h"
 #include "catalog/interchange/postgres/postgres_connection.h"
+#include "catalog/verify/verify.h"
 #include "tests/catalog/interchange_fixtures.h"
 #include "tests/catalog/postgres_server.h"
 
@@ -45,6 +46,23 @@ class ExportState : public testing::Test {
   TemporaryDirectory place_;
   std::unique_ptr<Catalog> catalog_;
 };
+
+// What is exported at any snapshot breaks no rule: no dangling partitioning, no id that would be
+// given out again, no bounds that do not cover a file.
+TEST_F(ExportState, BreaksNoRuleAtAnySnapshot) {
+  for (const SnapshotId snapshot : {0, 1, 12, 27, 34, 37, 48, 60, 71, 93}) {
+    const std::unique_ptr<Catalog> state = StateAt(snapshot);
+    ASSERT_NE(state, nullptr);
+    const absl::StatusOr<VerifySummary> summary =
+        Verify(state->Current(), {}, [&](const Finding& finding) {
+          EXPECT_EQ(finding.severity, Severity::kNote)
+              << "at " << snapshot << ": " << finding.relation << " " << finding.key << " "
+              << finding.message;
+        });
+    ASSERT_TRUE(summary.ok()) << summary.status();
+    EXPECT_GT(summary->rows_checked, 0);
+  }
+}
 
 // Everything with begin and end, and its children, is what was visible, with ends left out.
 TEST_F(ExportState, HoldsWhatWasVisibleWithoutLaterEnds) {

@@ -42,6 +42,17 @@ TEST_F(ImportBadInput, TheTinyCatalogItselfIsTaken) {
   EXPECT_EQ(Error(), "");
 }
 
+TEST_F(ImportBadInput, ASchemaScriptThatDeclaresNothing) {
+  WriteFile(directory_ + "/schema.sql", "garbage ;;; nothing here\n");
+  EXPECT_THAT(Error(), HasSubstr("schema.sql declares no table"));
+}
+
+TEST_F(ImportBadInput, ADirectoryWhereAFileIsDue) {
+  std::filesystem::create_directory(File("ducklake_zzz"));
+  EXPECT_THAT(Error(), HasSubstr("ducklake_zzz.csv is no regular file"));
+  EXPECT_THAT(ImportError("sqlite:" + directory_), HasSubstr("is a directory"));
+}
+
 TEST_F(ImportBadInput, ASpecOfNoKnownForm) {
   EXPECT_EQ(ImportError("mysql:lake"),
             "'mysql:lake': expected csv:DIR, sqlite:FILE or postgres:CONNINFO[?schema=NAME]");

@@ -67,6 +67,10 @@ TEST(CommandLine, MalformedFlagValuesAreRefused) {
               "--at=now: expected a snapshot id; 'varve log' lists them");
   ExpectError(RunVarve(catalog, {"scan", "table", "--at=-1"}), 2,
               "--at=-1: expected a snapshot id; 'varve log' lists them");
+  ExpectError(RunVarve(catalog, {"scan", "table", "--at="}), 2,
+              "--at has an empty value; give one or leave the flag out");
+  ExpectError(RunVarve(catalog, {"scan", "table", "--at-time="}), 2,
+              "--at-time has an empty value; give one or leave the flag out");
   ExpectError(RunVarve(catalog, {"scan", "table", "--at-time=noon"}), 2,
               "--at-time=noon: expected a time with its offset, as in '2026-11-30 08:40:00+00'");
 }

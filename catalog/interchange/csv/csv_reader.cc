@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "base/status.h"
 #include "base/strings.h"
@@ -20,6 +21,10 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 absl::StatusOr<std::unique_ptr<CsvReader>> CsvReader::Open(const std::string& path,
                                                            std::string name,
                                                            const CsvOptions& options) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
+    return absl::InvalidArgumentError(StrCat(name, " is no regular file; expected a CSV file"));
+  }
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) {
     return absl::ErrnoToStatus(errno, StrCat("cannot open ", path));

@@ -82,6 +82,12 @@ absl::Status CsvSource::FindFiles() {
                          ReadScript(directory / "schema.sql"));
   if (schema.has_value()) {
     VARVE_ASSIGN_OR_RETURN(schema_, SqlSchema::Parse(*schema, "schema.sql"));
+    if (schema_.tables().empty()) {
+      return absl::InvalidArgumentError(
+          "schema.sql declares no table; expected CREATE TABLE statements (without the file, types "
+          "are "
+          "taken from the values)");
+    }
   }
   VARVE_ASSIGN_OR_RETURN(const std::optional<std::string> load, ReadScript(directory / "load.sql"));
   std::vector<LoadedFile> files;

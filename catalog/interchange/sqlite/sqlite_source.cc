@@ -58,6 +58,10 @@ absl::StatusOr<std::unique_ptr<CatalogSource>> SqliteSource::Open(const std::str
     return absl::NotFoundError(
         StrCat(path, ": no such file; expected a DuckLake catalog kept in SQLite"));
   }
+  if (std::filesystem::is_directory(path, error)) {
+    return absl::InvalidArgumentError(
+        StrCat(path, " is a directory; expected a DuckLake catalog kept in a SQLite file"));
+  }
   VARVE_ASSIGN_OR_RETURN(std::unique_ptr<SqliteDatabase> database,
                          SqliteDatabase::Open(path, SQLITE_OPEN_READONLY));
   std::unique_ptr<SqliteSource> source(new SqliteSource(std::move(database), path));
