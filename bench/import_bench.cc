@@ -40,7 +40,7 @@ std::string CsvDirectory() {
   if (const char* given = std::getenv("VARVE_BENCH_CSV"); given != nullptr) {
     return given;
   }
-  const std::string directory = FreshPath("csv");
+  std::string directory = FreshPath("csv");
   const auto catalog = OpenOrDie(DataFileCatalog(kFiles, kStatColumns, kSnapshots));
   const auto exported =
       ExportCatalog(catalog->Current(), StrCat("csv:", directory), {.history = true});

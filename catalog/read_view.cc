@@ -139,8 +139,7 @@ absl::StatusOr<std::unique_ptr<RowScan>> ReadView::Scan(RelationRef relation,
   }
   std::string prefix;
   VARVE_RETURN_IF_ERROR(AppendHandlePrefix(*relation, options.key_prefix, &prefix));
-  return std::make_unique<StoreScan>(*this, std::move(relation), std::move(options),
-                                     std::move(prefix));
+  return std::make_unique<StoreScan>(*this, std::move(relation), std::move(options), prefix);
 }
 
 }  // namespace varve

@@ -86,6 +86,7 @@ RelationSchema RelationOfMessage(const Descriptor& message) {
   relation.id = options.id();
   relation.name = RelationName(message.name());
   std::vector<ColumnSchema> columns;
+  columns.reserve(static_cast<size_t>(message.field_count()));
   for (int i = 0; i < message.field_count(); ++i) {
     columns.push_back(ColumnOfField(*message.field(i)));
   }
@@ -123,6 +124,7 @@ RelationSchema RelationOfMessage(const Descriptor& message) {
 std::vector<RelationRef> LoadBuiltinRelations() {
   const google::protobuf::FileDescriptor& file = *proto::Table::descriptor()->file();
   std::vector<std::shared_ptr<RelationSchema>> relations;
+  relations.reserve(static_cast<size_t>(file.message_type_count()));
   for (int i = 0; i < file.message_type_count(); ++i) {
     relations.push_back(std::make_shared<RelationSchema>(RelationOfMessage(*file.message_type(i))));
   }

@@ -6,7 +6,7 @@
 
 namespace varve {
 
-ParentVisibility::ParentVisibility(ReadView view, RelationRef child, bool all_versions)
+ParentVisibility::ParentVisibility(ReadView view, const RelationRef& child, bool all_versions)
     : view_(std::move(view)),
       parent_(view_.relations().FindById(child->parent)),
       all_versions_(all_versions) {

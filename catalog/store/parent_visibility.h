@@ -21,7 +21,7 @@ class ParentVisibility {
  public:
   // `all_versions`: give intervals of parents whatever they are, else only of those visible at the
   // view's snapshot.
-  ParentVisibility(ReadView view, RelationRef child, bool all_versions);
+  ParentVisibility(ReadView view, const RelationRef& child, bool all_versions);
 
   // The interval of the parent of the row with this handle: from the first begin to the last end of
   // the parent's versions; without all_versions simply everything. Empty when there is no (visible)

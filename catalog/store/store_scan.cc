@@ -42,7 +42,7 @@ std::vector<size_t> DecodedColumns(const RelationSchema& relation, const ScanOpt
 }  // namespace
 
 StoreScan::StoreScan(ReadView view, RelationRef relation, ScanOptions options,
-                     std::string handle_prefix)
+                     std::string_view handle_prefix)
     : view_(std::move(view)),
       relation_(std::move(relation)),
       options_(std::move(options)),

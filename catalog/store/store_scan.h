@@ -27,7 +27,8 @@ class StoreScan : public RowScan {
  public:
   // `options` must be consistent: columns in range, batch_rows in range, prefix no longer than the
   // handle (ReadView::Scan checks).
-  StoreScan(ReadView view, RelationRef relation, ScanOptions options, std::string handle_prefix);
+  StoreScan(ReadView view, RelationRef relation, ScanOptions options,
+            std::string_view handle_prefix);
 
   absl::StatusOr<bool> Next(ScanBatch* batch) override;
   const ScanStats& stats() const override { return stats_; }
