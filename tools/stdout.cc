@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
+#include <system_error>
 
 #include "base/strings.h"
 #include "tools/exit_codes.h"
@@ -29,7 +29,7 @@ absl::Status Stdout::Flush() {
     } else if (errno == EPIPE) {
       return OutputClosed();
     } else if (errno != EINTR) {
-      return absl::UnknownError(StrCat("cannot write to standard output: ", std::strerror(errno)));
+      return absl::UnknownError(StrCat("cannot write to standard output: ", std::generic_category().message(errno)));
     }
   }
   buffer_.clear();
