@@ -29,7 +29,8 @@ absl::Status Stdout::Flush() {
     } else if (errno == EPIPE) {
       return OutputClosed();
     } else if (errno != EINTR) {
-      return absl::UnknownError(StrCat("cannot write to standard output: ", std::generic_category().message(errno)));
+      return absl::UnknownError(
+          StrCat("cannot write to standard output: ", std::generic_category().message(errno)));
     }
   }
   buffer_.clear();

@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "catalog/handle.h"
 #include "catalog/store/store_format.h"
+#include "catalog/store/version_group.h"
 
 namespace varve {
 namespace {
@@ -24,10 +25,6 @@ bool ReadHead(std::string_view* value, LoadHead* head) {
   head->end = end_plus_one == 0 ? kNoEnd : end_plus_one - 1;
   head->origin = static_cast<uint32_t>(origin);
   return true;
-}
-
-std::string IntervalText(SnapshotId begin, SnapshotId end) {
-  return end == kNoEnd ? StrCat("[", begin, ", …)") : StrCat("[", begin, ", ", end, ")");
 }
 
 }  // namespace
@@ -104,7 +101,7 @@ absl::StatusOr<uint32_t> LoadMerger::PlaceVersion(SnapshotId begin, const LoadHe
   }
   if (ordinal > 0 && !relation_->repeats) {
     if (!options_.keep_anomalies) {
-      return Error(head, StrCat("version ", IntervalText(begin, head.end),
+      return Error(head, StrCat("version ", DescribeInterval(begin, head.end),
                                 relation_->versioning == Versioning::kInterval
                                     ? " overlaps the one of "
                                     : " has the same key as the one of ",
@@ -125,7 +122,7 @@ absl::StatusOr<uint32_t> LoadMerger::PlaceVersion(SnapshotId begin, const LoadHe
 absl::Status LoadMerger::AddVersion(SnapshotId begin, const LoadHead& head,
                                     std::string_view payload) {
   if (ReachesBeyond(begin, head.end, options_.last_snapshot)) {
-    return Error(head, StrCat("version ", IntervalText(begin, head.end),
+    return Error(head, StrCat("version ", DescribeInterval(begin, head.end),
                               " reaches beyond the last snapshot ", options_.last_snapshot));
   }
   VARVE_ASSIGN_OR_RETURN(const uint32_t ordinal, PlaceVersion(begin, head));

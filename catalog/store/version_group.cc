@@ -8,13 +8,10 @@
 #include "catalog/store/version_cursor.h"
 
 namespace varve {
-namespace {
 
-std::string IntervalText(SnapshotId begin, SnapshotId end) {
+std::string DescribeInterval(SnapshotId begin, SnapshotId end) {
   return end == kNoEnd ? StrCat("[", begin, ", …)") : StrCat("[", begin, ", ", end, ")");
 }
-
-}  // namespace
 
 absl::Status CheckRowShape(const RelationSchema& relation, std::span<const Datum> row) {
   if (row.size() != relation.columns.num_columns()) {
@@ -190,7 +187,7 @@ absl::Status VersionGroup::PlaceVersion(size_t index) {
   }
   if (!relation_->repeats) {
     return Error(absl::StatusCode::kAlreadyExists,
-                 StrCat("version ", IntervalText(version.begin, version.end),
+                 StrCat("version ", DescribeInterval(version.begin, version.end),
                         " overlaps one that is there; end or erase that one first"));
   }
   while (Clashes(index, version.ordinal)) {
@@ -217,7 +214,7 @@ absl::Status VersionGroup::Settle(SnapshotId last_snapshot) {
     }
     if (version.changed && ReachesBeyond(version.begin, version.end, last_snapshot)) {
       return Error(absl::StatusCode::kFailedPrecondition,
-                   StrCat("version ", IntervalText(version.begin, version.end),
+                   StrCat("version ", DescribeInterval(version.begin, version.end),
                           " reaches beyond the last snapshot ", last_snapshot,
                           "; add the snapshot in the same commit"));
     }

@@ -71,6 +71,9 @@ class VersionGroup {
 // Checks that a row has a value of the right type for every column, and none missing that must be.
 absl::Status CheckRowShape(const RelationSchema& relation, std::span<const Datum> row);
 
+// "[3, 7)" or "[3, …)", for messages.
+std::string DescribeInterval(SnapshotId begin, SnapshotId end);
+
 // The interval a row's begin and end columns give it: [0, kNoEnd) for rows without. Errors: a NULL
 // or negative begin, an end at or before the begin.
 absl::StatusOr<SnapshotInterval> IntervalOfRow(const RelationSchema& relation,
