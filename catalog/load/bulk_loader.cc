@@ -61,7 +61,7 @@ absl::Status CheckIsLeftover(const std::string& work) {
   }
   const bool ours = std::filesystem::is_directory(work, error) &&
                     (std::filesystem::is_empty(work, error) ||
-                     std::filesystem::exists(StrCat(work, "/varve.lock"), error));
+                     std::filesystem::exists(StrCat(work, "/", CatalogLock::kFileName), error));
   return ours ? absl::OkStatus()
               : absl::AlreadyExistsError(StrCat(work,
                                                 " is in the way: a load works there, and it holds "
@@ -136,7 +136,7 @@ absl::StatusOr<std::unique_ptr<BulkLoader>> BulkLoader::Create(const std::string
   VARVE_ASSIGN_OR_RETURN(state->lock, CatalogLock::Acquire(state->work));
   // Whatever a killed load left is ours to remove now that we hold its lock.
   for (const auto& entry : std::filesystem::directory_iterator(state->work, error)) {
-    if (entry.path().filename() != "varve.lock") {
+    if (entry.path().filename() != CatalogLock::kFileName) {
       std::filesystem::remove_all(entry.path(), error);
     }
   }

@@ -13,8 +13,6 @@
 namespace varve {
 namespace {
 
-constexpr std::string_view kLockFile = "/varve.lock";
-
 std::string Holder(int fd) {
   std::array<char, 400> text;
   const ssize_t size = pread(fd, text.data(), text.size(), 0);
@@ -44,7 +42,7 @@ bool IsFileAt(const std::string& path, int fd) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<CatalogLock>> CatalogLock::Acquire(const std::string& directory) {
-  const std::string path = StrCat(directory, kLockFile);
+  const std::string path = StrCat(directory, "/", kFileName);
   while (true) {
     const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (fd < 0) {

@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 
@@ -16,6 +17,9 @@ namespace varve {
 
 class CatalogLock {
  public:
+  // The lock file, in the locked directory.
+  static constexpr std::string_view kFileName = "varve.lock";
+
   // Locks `directory`. Unavailable when someone else holds it: "… is open in process 4711 on host
   // lake1 …".
   static absl::StatusOr<std::unique_ptr<CatalogLock>> Acquire(const std::string& directory);
