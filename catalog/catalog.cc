@@ -7,94 +7,57 @@
 #include <utility>
 
 #include "absl/time/time.h"
-#include "base/key_codec.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "base/text.h"
 #include "catalog/load/bootstrap.h"
-#include "catalog/store/commit.h"
+#include "catalog/retention/retained.h"
+#include "catalog/retention/view_registry.h"
+#include "catalog/store/commit_queue.h"
+#include "catalog/store/log_syncer.h"
 #include "catalog/store/row_store.h"
+#include "catalog/store/store_follower.h"
 #include "catalog/store/store_format.h"
+#include "catalog/transaction/name_index.h"
+#include "catalog/transaction/path_index.h"
+#include "catalog/transaction/recent_commits.h"
+#include "catalog/transaction/transaction_state.h"
 
 namespace varve {
-namespace {
-
-// The snapshots nearest to `snapshot` that exist, below and above.
-struct Neighbours {
-  std::optional<SnapshotId> below;
-  std::optional<SnapshotId> above;
-};
-
-absl::StatusOr<Neighbours> FindNeighbours(const StoreState& state, SnapshotId snapshot) {
-  const std::string lower = RelationPrefix(kSnapshot);
-  const std::string upper = PrefixSuccessor(lower);
-  const rocksdb::Slice lower_slice(lower);
-  const rocksdb::Slice upper_slice(upper);
-  rocksdb::ReadOptions options = state.read_options();
-  options.iterate_lower_bound = &lower_slice;
-  options.iterate_upper_bound = &upper_slice;
-  const std::unique_ptr<rocksdb::Iterator> it(
-      state.store->db().NewIterator(options, state.store->family(Family::kLive)));
-  std::string handle;
-  AppendIntHandle(static_cast<int64_t>(std::min(snapshot, kMaxSnapshotId)), &handle);
-  const std::string key = LiveKey(kSnapshot, handle);
-
-  Neighbours neighbours;
-  const auto id_here = [&]() -> std::optional<SnapshotId> {
-    StoredVersion version;
-    if (!it->Valid() || !ParseLive(ToView(it->key()), ToView(it->value()), &version)) {
-      return std::nullopt;
-    }
-    return version.begin;
-  };
-  it->SeekForPrev(key);
-  neighbours.below = id_here();
-  if (neighbours.below.has_value() && *neighbours.below < state.retain_from) {
-    neighbours.below.reset();
-  }
-  VARVE_RETURN_IF_ERROR(FromRocksDb(it->status(), "reading ducklake_snapshot"));
-  it->Seek(key);
-  while (id_here().has_value() && *id_here() < state.retain_from) {
-    it->Next();
-  }
-  neighbours.above = id_here();
-  VARVE_RETURN_IF_ERROR(FromRocksDb(it->status(), "reading ducklake_snapshot"));
-  return neighbours;
-}
-
-absl::Status NoSuchSnapshot(const StoreState& state, SnapshotId snapshot,
-                            const Neighbours& neighbours) {
-  std::string nearest;
-  for (const std::optional<SnapshotId>& id : {neighbours.below, neighbours.above}) {
-    if (id.has_value()) {
-      StrAppend(&nearest, nearest.empty() ? "" : " and ", *id);
-    }
-  }
-  if (snapshot > state.last_snapshot) {
-    return absl::NotFoundError(StrCat(
-        "snapshot ", snapshot, " lies in the future: the last one is ", state.last_snapshot));
-  }
-  if (snapshot < state.retain_from) {
-    return absl::NotFoundError(StrCat("snapshot ", snapshot,
-                                      " is no longer retained (retained from ", state.retain_from,
-                                      "); the nearest that is: ", nearest));
-  }
-  return absl::NotFoundError(StrCat("snapshot ", snapshot,
-                                    " does not exist (expired, or never made); the nearest are ",
-                                    nearest));
-}
-
-}  // namespace
-
 struct Catalog::State {
-  std::shared_ptr<RowStore> store;
+  State(const std::shared_ptr<RowStore>& row_store, SyncMode sync)
+      : path(row_store->path()),
+        read_only(row_store->read_only()),
+        queue(
+            sync, [this] { return Current(); },
+            [this](std::shared_ptr<const StoreState> next,
+                   const std::vector<CommitFootprint>& commits) {
+              // In this order: a transaction that begins in between has the commits in its base.
+              Publish(std::move(next));
+              recent_commits->Add(commits);
+              if (syncer != nullptr) {
+                syncer->Note();
+              }
+            }) {}
+
+  const std::string path;
+  const bool read_only;
   std::string uuid;
 
-  // Held while a commit is validated, written and published.
-  std::mutex commit_mutex;
+  mutable ViewRegistry views;
+  CommitQueue queue;
+  std::mutex follower_mutex;
+  std::unique_ptr<StoreFollower> follower;  // open read-only
+  std::shared_ptr<RecentCommits> recent_commits = std::make_shared<RecentCommits>();
+  PathIndex paths;
+  std::unique_ptr<LogSyncer> syncer;
 
   mutable std::mutex current_mutex;
   std::shared_ptr<const StoreState> current;
+
+  std::mutex names_mutex;
+  Csn names_csn = 0;  // of the state `names` was read from
+  std::shared_ptr<const NameIndex> names;
 
   std::shared_ptr<const StoreState> Current() const {
     const std::lock_guard<std::mutex> lock(current_mutex);
@@ -113,8 +76,9 @@ absl::StatusOr<std::unique_ptr<Catalog>> Catalog::Open(const std::string& path,
                                                        const CatalogOptions& options) {
   VARVE_ASSIGN_OR_RETURN(std::shared_ptr<RowStore> store,
                          RowStore::Open(path, {.read_only = options.read_only,
-                                               .block_cache_bytes = options.block_cache_bytes}));
-  auto state = std::make_unique<State>();
+                                               .block_cache_bytes = options.block_cache_bytes,
+                                               .file_system = options.file_system}));
+  auto state = std::make_unique<State>(store, options.sync);
   VARVE_ASSIGN_OR_RETURN(const std::optional<std::string> uuid,
                          store->GetDefault(kUuidKey, nullptr));
   if (!uuid.has_value()) {
@@ -124,7 +88,11 @@ absl::StatusOr<std::unique_ptr<Catalog>> Catalog::Open(const std::string& path,
   }
   state->uuid = *uuid;
   VARVE_ASSIGN_OR_RETURN(state->current, TakeState(store));
-  state->store = std::move(store);
+  if (options.read_only) {
+    state->follower = std::make_unique<StoreFollower>(state->current);
+  } else if (options.sync == SyncMode::kInterval) {
+    state->syncer = std::make_unique<LogSyncer>(std::move(store), options.sync_interval);
+  }
   return std::unique_ptr<Catalog>(new Catalog(std::move(state)));
 }
 
@@ -133,18 +101,25 @@ absl::Status Catalog::Init(const std::string& path, const InitOptions& options) 
 }
 
 ReadView Catalog::Current() const {
-  std::shared_ptr<const StoreState> state = state_->Current();
+  std::shared_ptr<const StoreState> state;
+  ViewRegistry::Token token = *state_->views.HoldWith([&]() -> absl::StatusOr<ViewRegistry::Held> {
+    state = state_->Current();
+    return ViewRegistry::Held{.snapshot = state->last_snapshot, .csn = state->csn};
+  });
   const SnapshotId last = state->last_snapshot;
-  return ReadView(std::move(state), last);
+  return ReadView(std::move(state), last, std::move(token));
 }
 
 absl::StatusOr<ReadView> Catalog::At(SnapshotId snapshot) const {
-  std::shared_ptr<const StoreState> state = state_->Current();
-  VARVE_ASSIGN_OR_RETURN(const Neighbours neighbours, FindNeighbours(*state, snapshot));
-  if (snapshot > state->last_snapshot || neighbours.below != snapshot) {
-    return NoSuchSnapshot(*state, snapshot, neighbours);
-  }
-  return ReadView(std::move(state), snapshot);
+  const absl::Time now = absl::Now();
+  std::shared_ptr<const StoreState> state;
+  VARVE_ASSIGN_OR_RETURN(ViewRegistry::Token token,
+                         state_->views.HoldWith([&]() -> absl::StatusOr<ViewRegistry::Held> {
+                           state = state_->Current();
+                           VARVE_RETURN_IF_ERROR(CheckReadable(*state, snapshot, now));
+                           return ViewRegistry::Held{.snapshot = snapshot, .csn = state->csn};
+                         }));
+  return ReadView(std::move(state), snapshot, std::move(token));
 }
 
 absl::StatusOr<ReadView> Catalog::AtTime(absl::Time time) const {
@@ -155,7 +130,7 @@ absl::StatusOr<ReadView> Catalog::AtTime(absl::Time time) const {
                      *relation->columns.Find("snapshot_time")};
   VARVE_ASSIGN_OR_RETURN(const std::unique_ptr<RowScan> scan, current.Scan(relation, options));
   const int64_t wanted = absl::ToUnixMicros(time);
-  const SnapshotId retain_from = current.state()->retain_from;
+  const absl::Time now = absl::Now();
   // Times are made strictly increasing here, but catalogs of other origin may have ties and clocks
   // set back: the latest time at or before the wanted one counts, and of equal times the later id.
   std::optional<std::pair<int64_t, int64_t>> best;      // time, id
@@ -169,7 +144,8 @@ absl::StatusOr<ReadView> Catalog::AtTime(absl::Time time) const {
     const ColumnVector& ids = batch.columns.column(0);
     const ColumnVector& times = batch.columns.column(1);
     for (size_t row = 0; row < batch.num_rows(); ++row) {
-      if (times.is_null(row) || static_cast<SnapshotId>(ids.int64s()[row]) < retain_from) {
+      if (times.is_null(row) ||
+          !IsRetained(*current.state(), static_cast<SnapshotId>(ids.int64s()[row]), now)) {
         continue;
       }
       const std::pair<int64_t, int64_t> here(times.int64s()[row], ids.int64s()[row]);
@@ -189,29 +165,99 @@ absl::StatusOr<ReadView> Catalog::AtTime(absl::Time time) const {
     return absl::NotFoundError(StrCat("no snapshot is as old as ",
                                       ToText(TypeKind::kTimestampTz, Datum::Int64(wanted)), hint));
   }
-  return ReadView(current.state(), static_cast<SnapshotId>(best->second));
+  return At(static_cast<SnapshotId>(best->second));
 }
 
-absl::Status Catalog::Apply(const ChangeSet& changes) {
-  if (state_->store->read_only()) {
-    return absl::FailedPreconditionError(
-        StrCat("catalog ", path(), " is open read-only; open it for writing to change it"));
+absl::Status Catalog::Refresh() {
+  const std::lock_guard<std::mutex> lock(state_->follower_mutex);
+  if (state_->follower == nullptr) {
+    return absl::OkStatus();
   }
-  const std::lock_guard<std::mutex> lock(state_->commit_mutex);
-  VARVE_ASSIGN_OR_RETURN(std::shared_ptr<const StoreState> next,
-                         CommitChanges(state_->Current(), changes));
+  VARVE_ASSIGN_OR_RETURN(std::shared_ptr<const StoreState> next, state_->follower->Refresh());
   state_->Publish(std::move(next));
   return absl::OkStatus();
 }
 
+ViewRegistry& Catalog::views() const {
+  return state_->views;
+}
+
+absl::Status Catalog::Apply(const ChangeSet& changes) {
+  return Commit({.prepare = [&](varve::Commit& commit) { return commit.Apply(changes); },
+                 .reads_widely = !changes.dropped().empty()});
+}
+
+absl::Status Catalog::Commit(const CommitRequest& request) {
+  VARVE_RETURN_IF_ERROR(CheckWritable());
+  return state_->queue.Commit(request);
+}
+
+absl::Status Catalog::CheckWritable() const {
+  return state_->read_only
+             ? absl::FailedPreconditionError(StrCat(
+                   "catalog ", path(), " is open read-only; open it for writing to change it"))
+             : absl::OkStatus();
+}
+
+absl::Status Catalog::WithoutCommits(const std::function<absl::Status()>& work) const {
+  return state_->queue.RunExclusively(work);
+}
+
+absl::StatusOr<Transaction> Catalog::Begin() {
+  return Begin(TransactionOptions());
+}
+
+absl::StatusOr<Transaction> Catalog::Begin(const TransactionOptions& options) {
+  VARVE_RETURN_IF_ERROR(CheckWritable());
+  std::optional<ReadView> base;
+  std::shared_ptr<const void> registration = state_->recent_commits->Register([&] {
+    base = Current();
+    return base->csn();
+  });
+  auto state = std::make_unique<Transaction::State>(this, *std::move(base));
+  state->options = options;
+  state->registration = std::move(registration);
+  return Transaction(std::move(state));
+}
+
+std::shared_ptr<const StoreState> Catalog::LatestState() const {
+  return state_->Current();
+}
+
+RecentCommits& Catalog::recent_commits() const {
+  return *state_->recent_commits;
+}
+PathIndex& Catalog::paths() const {
+  return state_->paths;
+}
+
+absl::StatusOr<std::shared_ptr<const NameIndex>> Catalog::Names(
+    const std::shared_ptr<const StoreState>& state) {
+  {
+    const std::lock_guard<std::mutex> lock(state_->names_mutex);
+    if (state_->names != nullptr && state_->names_csn >= state->names_csn &&
+        state_->names_csn <= state->csn) {
+      return state_->names;
+    }
+  }
+  VARVE_ASSIGN_OR_RETURN(std::shared_ptr<const NameIndex> names,
+                         NameIndex::Load(ReadView(state, state->last_snapshot)));
+  const std::lock_guard<std::mutex> lock(state_->names_mutex);
+  if (state_->names == nullptr || state_->names_csn < state->csn) {
+    state_->names = names;
+    state_->names_csn = state->csn;
+  }
+  return names;
+}
+
 const std::string& Catalog::path() const {
-  return state_->store->path();
+  return state_->path;
 }
 const std::string& Catalog::uuid() const {
   return state_->uuid;
 }
 RowStore& Catalog::store() {
-  return *state_->store;
+  return *state_->Current()->store;
 }
 
 }  // namespace varve

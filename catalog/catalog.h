@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -12,14 +13,33 @@
 #include "absl/time/time.h"
 #include "catalog/change_set.h"
 #include "catalog/read_view.h"
+#include "catalog/store/sync_mode.h"
+
+namespace rocksdb {
+class FileSystem;
+}
 
 namespace varve {
+
+class NameIndex;
+class PathIndex;
+class RecentCommits;
+class Transaction;
+class ViewRegistry;
+struct CommitRequest;
+struct TransactionOptions;
 
 struct CatalogOptions {
   // Opens beside a running writer, takes no lock, writes nothing.
   bool read_only = false;
+  // When a commit is on disk (commit_queue.h), and how long kInterval lets it wait.
+  SyncMode sync = SyncMode::kAlways;
+  absl::Duration sync_interval = absl::Milliseconds(100);
   // Memory for cached blocks of the row store, in bytes.
   uint64_t block_cache_bytes = uint64_t{256} << 20;
+  // What the row store reads and writes through, for tests that make it fail; null: the default
+  // one (see RowStoreOptions).
+  std::shared_ptr<rocksdb::FileSystem> file_system;
 };
 
 class Catalog {
@@ -45,6 +65,14 @@ class Catalog {
   Catalog(const Catalog&) = delete;
   Catalog& operator=(const Catalog&) = delete;
 
+  // Of a catalog that is open read-only: goes on to the state the writer has acknowledged by now;
+  // later calls of Current, At and AtTime show it. Views taken before stay as they are, each on the
+  // instance of the database it was taken from; an instance closes with its last view. May keep a
+  // second instance open, to catch up with next time (store_follower.h). A catalog that is open for
+  // writing is its own latest state: nothing happens. On error the catalog shows what it showed
+  // before. Errors: those of Open, FailedPrecondition (another catalog stands at the path now).
+  absl::Status Refresh();
+
   // The state at the latest snapshot.
   ReadView Current() const;
   // The state at a snapshot that exists and is retained. The error names the nearest ones that are.
@@ -60,12 +88,37 @@ class Catalog {
   // relations and rows of the right shape.
   absl::Status Apply(const ChangeSet& changes);
 
+  // Begins a transaction at the latest state (transaction/transaction.h). FailedPrecondition when
+  // the catalog is open read-only.
+  absl::StatusOr<Transaction> Begin();
+  absl::StatusOr<Transaction> Begin(const TransactionOptions& options);
+
   const std::string& path() const;
   const std::string& uuid() const;
   // The row store underneath, for tests and measurements. Writing to it goes past the commit lock.
   RowStore& store();
 
+  // --- For the parts of the catalog that commit or need what is shared ---
+
+  // Puts a commit together under the commit lock and commits it, with others if some wait.
+  absl::Status Commit(const CommitRequest& request);
+  // Runs `work` while nobody commits.
+  absl::Status WithoutCommits(const std::function<absl::Status()>& work) const;
+  // The latest state. Unlike a view it holds no snapshot back.
+  std::shared_ptr<const StoreState> LatestState() const;
+  // The names live at the state's latest snapshot; kept until they change.
+  absl::StatusOr<std::shared_ptr<const NameIndex>> Names(
+      const std::shared_ptr<const StoreState>& state);
+  // The snapshots that views of this process hold.
+  ViewRegistry& views() const;
+  // What was committed while transactions are open.
+  RecentCommits& recent_commits() const;
+  // Which files have which paths.
+  PathIndex& paths() const;
+
  private:
+  friend class Transaction;
+  absl::Status CheckWritable() const;
   struct State;
   explicit Catalog(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;

@@ -61,8 +61,9 @@ absl::StatusOr<VersionedRow> ToRow(const RelationRef& relation, const StoredVers
 
 }  // namespace
 
-ReadView::ReadView(std::shared_ptr<const StoreState> state, SnapshotId snapshot)
-    : state_(std::move(state)), snapshot_(snapshot) {}
+ReadView::ReadView(std::shared_ptr<const StoreState> state, SnapshotId snapshot,
+                   std::shared_ptr<const void> hold)
+    : state_(std::move(state)), snapshot_(snapshot), hold_(std::move(hold)) {}
 
 bool ReadView::is_current() const {
   return snapshot_ == state_->last_snapshot;

@@ -44,7 +44,9 @@ struct VersionedRow {
 
 class ReadView {
  public:
-  ReadView(std::shared_ptr<const StoreState> state, SnapshotId snapshot);
+  // `hold`: what keeps the snapshot retained while the view lives (retention/view_registry.h).
+  ReadView(std::shared_ptr<const StoreState> state, SnapshotId snapshot,
+           std::shared_ptr<const void> hold = nullptr);
 
   SnapshotId snapshot() const { return snapshot_; }
   // Whether the view is at the latest snapshot of its state: the current fast path applies.
@@ -76,6 +78,7 @@ class ReadView {
  private:
   std::shared_ptr<const StoreState> state_;
   SnapshotId snapshot_;
+  std::shared_ptr<const void> hold_;
 };
 
 // Point look-ups in a loop: the same answers as ReadView::Get, with iterators and buffers reused.

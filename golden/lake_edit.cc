@@ -76,6 +76,11 @@ size_t RankOfToken(std::string_view token) {
   return static_cast<size_t>(found - kOrder.begin());
 }
 
+// Of the same kind: objects named by id in order of their ids; others keep the order they came in.
+int64_t IdOfToken(std::string_view token) {
+  return ParseNumber<int64_t>(token.substr(token.find(':') + 1)).value_or(0);
+}
+
 }  // namespace
 
 Literal LakeRow::Text(std::string_view column) const {
@@ -231,8 +236,9 @@ void LakeEdit::Note(std::string_view token) {
 
 std::string LakeEdit::ChangesMade() const {
   std::vector<std::string> tokens = tokens_;
-  std::stable_sort(tokens.begin(), tokens.end(),
-                   [](const auto& a, const auto& b) { return RankOfToken(a) < RankOfToken(b); });
+  std::stable_sort(tokens.begin(), tokens.end(), [](const auto& a, const auto& b) {
+    return std::pair(RankOfToken(a), IdOfToken(a)) < std::pair(RankOfToken(b), IdOfToken(b));
+  });
   return StrJoin(tokens, ",");
 }
 

@@ -9,6 +9,7 @@
 #include "golden/block_writer.h"
 #include "golden/model.h"
 #include "golden/model_check.h"
+#include "golden/native_writer.h"
 
 namespace varve::golden {
 namespace {
@@ -34,7 +35,7 @@ class Run {
     for (const Block& block : scenario.blocks) {
       VARVE_ASSIGN_OR_RETURN(const ChangeSet changes, WriteBlock(kScriptName, model_, block));
       const std::string place = StrCat(kScriptName, ":", block.line, ": after this block");
-      VARVE_RETURN_IF_ERROR(At(place, Commit(changes)));
+      VARVE_RETURN_IF_ERROR(At(place, Commit(changes, &block)));
       VARVE_RETURN_IF_ERROR(At(place, ObserveCurrent()));
     }
     VARVE_RETURN_IF_ERROR(ObserveEverySnapshot());
@@ -62,13 +63,16 @@ class Run {
         Row row, MakeRow(*metadata, {{"key", "created_by"}, {"value", "golden scenarios"}}));
     ChangeSet changes;
     changes.Put(metadata, std::move(row));
-    VARVE_RETURN_IF_ERROR(Commit(changes));
+    VARVE_RETURN_IF_ERROR(Commit(changes, /*block=*/nullptr));
     return ObserveCurrent();
   }
 
-  absl::Status Commit(const ChangeSet& changes) {
+  // `changes` are what `block` (if there is one) means in rows; the model takes them either way.
+  absl::Status Commit(const ChangeSet& changes, const Block* block) {
     VARVE_RETURN_IF_ERROR(MakeWritable(&catalog_));
-    VARVE_RETURN_IF_ERROR(catalog_.writer->Apply(changes));
+    VARVE_RETURN_IF_ERROR(state_.native && block != nullptr && IsNative(*block)
+                              ? CommitNatively(kScriptName, *block, catalog_.writer.get())
+                              : catalog_.writer->Apply(changes));
     VARVE_RETURN_IF_ERROR(model_.Apply(changes));
     VARVE_RETURN_IF_ERROR(model_.Rebind(catalog_.writer->Current().relations()));
     return state_.enter(&catalog_);

@@ -1,9 +1,14 @@
 #include "golden/storage_state.h"
 
 #include <array>
+#include <filesystem>
 #include <ostream>
+#include <system_error>
 
 #include "base/status.h"
+#include "base/strings.h"
+#include "catalog/backup/checkpoint.h"
+#include "catalog/store/row_store.h"
 
 namespace varve::golden {
 namespace {
@@ -28,15 +33,72 @@ absl::Status ReopenReadOnly(OpenCatalog* catalog) {
   return OpenReader(catalog);
 }
 
+// Closes the catalog and puts the one at `other` in its place.
+absl::Status Exchange(const std::string& other, OpenCatalog* catalog) {
+  catalog->writer.reset();
+  std::error_code error;
+  std::filesystem::remove_all(catalog->path, error);
+  if (!error) {
+    std::filesystem::rename(other, catalog->path, error);
+  }
+  return error ? absl::InternalError(StrCat("cannot exchange ", catalog->path, " for ", other, ": ",
+                                            error.message()))
+               : OpenWriter(catalog);
+}
+
+// What a killed process leaves: the files as they are, with the log that was not yet replayed.
+absl::Status CrashAndReopen(OpenCatalog* catalog) {
+  // All files at one moment: nothing is flushed or compacted while they are copied. What an earlier
+  // opening made superfluous may still be removed; a copy that missed such a file is made again.
+  rocksdb::DB& db = catalog->writer->store().db();
+  VARVE_RETURN_IF_ERROR(FromRocksDb(db.PauseBackgroundWork(), "pausing"));
+  constexpr int kAttempts = 100;
+  const std::string left = StrCat(catalog->path, ".left");
+  std::error_code error;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    std::filesystem::remove_all(left);
+    std::filesystem::copy(catalog->path, left, std::filesystem::copy_options::recursive, error);
+    if (error != std::errc::no_such_file_or_directory) {
+      break;
+    }
+  }
+  VARVE_RETURN_IF_ERROR(FromRocksDb(db.ContinueBackgroundWork(), "going on"));
+  return error ? absl::InternalError(StrCat("cannot copy ", catalog->path, ": ", error.message()))
+               : Exchange(left, catalog);
+}
+
+absl::Status RestoreFromCheckpoint(OpenCatalog* catalog) {
+  const std::string checkpoint = StrCat(catalog->path, ".checkpoint");
+  const std::string restored = StrCat(catalog->path, ".restored");
+  VARVE_RETURN_IF_ERROR(CreateCheckpoint(*catalog->writer, checkpoint).status());
+  VARVE_RETURN_IF_ERROR(RestoreCheckpoint(checkpoint, restored).status());
+  VARVE_RETURN_IF_ERROR(Exchange(restored, catalog));
+  std::filesystem::remove_all(checkpoint);
+  return absl::OkStatus();
+}
+
+absl::Status Follow(OpenCatalog* catalog) {
+  if (catalog->follower != nullptr) {
+    return catalog->follower->Refresh();
+  }
+  VARVE_ASSIGN_OR_RETURN(catalog->follower, Catalog::Open(catalog->path, {.read_only = true}));
+  return absl::OkStatus();
+}
+
 absl::Status LeaveAsItIs(OpenCatalog* /*catalog*/) {
   return absl::OkStatus();
 }
 
 constexpr auto kStorageStates = std::to_array<StorageState>({
     {"Written", "as it is open", /*closes=*/false, LeaveAsItIs},
+    {"ByTransactions", "written by transactions", /*closes=*/false, LeaveAsItIs, /*native=*/true},
     {"Reopened", "closed and opened again", /*closes=*/true, Reopen},
+    {"CrashedAndReopened", "killed and opened again", /*closes=*/true, CrashAndReopen},
+    {"CheckpointRestored", "restored from a checkpoint of it", /*closes=*/true,
+     RestoreFromCheckpoint},
     {"ReadOnly", "closed and opened read-only", /*closes=*/true, ReopenReadOnly},
     {"ReadOnlyBesideWriter", "opened read-only beside its writer", /*closes=*/false, OpenReader},
+    {"ReadOnlyFollowing", "opened read-only once and refreshed", /*closes=*/false, Follow},
 });
 
 }  // namespace

@@ -22,9 +22,13 @@ struct OpenCatalog {
   std::string path;
   std::unique_ptr<Catalog> writer;  // null: not open for writing
   std::unique_ptr<Catalog> reader;  // open read-only; null: none
+  // Open read-only beside the writer, and kept: it catches up. null: none.
+  std::unique_ptr<Catalog> follower;
 
   // The one a state reads with.
-  const Catalog& reading() const { return reader != nullptr ? *reader : *writer; }
+  const Catalog& reading() const {
+    return follower != nullptr ? *follower : reader != nullptr ? *reader : *writer;
+  }
 };
 
 struct StorageState {
@@ -34,6 +38,8 @@ struct StorageState {
   bool closes;
   // Brings the catalog into the state. Requires: open for writing.
   absl::Status (*enter)(OpenCatalog* catalog);
+  // Blocks are committed by transactions where these have the operations, instead of as rows.
+  bool native = false;
 };
 
 std::span<const StorageState> StorageStates();
@@ -41,7 +47,7 @@ std::span<const StorageState> StorageStates();
 // What a failed test prints of its parameter.
 void PrintTo(const StorageState& state, std::ostream* out);
 
-// Leaves any state: the catalog is open for writing, and nothing else is open.
+// Leaves any state: the catalog is open for writing, and nothing else is open but a follower.
 absl::Status MakeWritable(OpenCatalog* catalog);
 
 }  // namespace varve::golden

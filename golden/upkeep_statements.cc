@@ -12,11 +12,24 @@
 namespace varve::golden {
 namespace {
 
+// The path of a file of a table from the lake's data path on: the queue of files to be removed does
+// not say whose they were.
+std::string PathInLake(const LakeRow& file, const LakeEdit& lake) {
+  std::string path = *file.Text("path");
+  if (file.Text("path_is_relative") != "true") {
+    return path;
+  }
+  const LakeRow table = lake.All("ducklake_table", {{"table_id", file.Text("table_id")}}).back();
+  const LakeRow schema =
+      lake.All("ducklake_schema", {{"schema_id", table.Text("schema_id")}}).back();
+  return StrCat(*schema.Text("path"), *table.Text("path"), path);
+}
+
 // Notes a data or delete file that no snapshot needs, to be removed later.
 absl::Status Schedule(const LakeRow& file, std::string_view id_column, LakeEdit* lake) {
   return lake->Put("ducklake_files_scheduled_for_deletion",
                    {{"data_file_id", file.Text(id_column)},
-                    {"path", file.Text("path")},
+                    {"path", PathInLake(file, *lake)},
                     {"path_is_relative", file.Text("path_is_relative")},
                     {"schedule_start", lake->snapshot_time()}});
 }
@@ -180,20 +193,27 @@ absl::Status Execute(const ExpireSnapshots& statement, LakeEdit* lake) {
     lake->EraseAll("ducklake_snapshot_changes", id);
   }
   const std::vector<SnapshotId> snapshots = lake->lake().Snapshots();
+  std::vector<LakeRow> unseen;
   for (const RelationRef& relation : BuiltinRelations()) {
     if (relation->versioning != Versioning::kInterval) {
       continue;
     }
     for (const LakeRow& row : lake->All(relation->name)) {
-      if (IsSeen(snapshots, row.row())) {
-        continue;
+      if (!IsSeen(snapshots, row.row())) {
+        unseen.push_back(row);
       }
-      if (relation->unique_column.has_value()) {  // a data or delete file
-        const ColumnSchema& id = relation->columns.column(*relation->unique_column);
-        VARVE_RETURN_IF_ERROR(Schedule(row, id.name, lake));
-      }
-      lake->Erase(row);
     }
+  }
+  // First the files: the path of one is told by its table and schema.
+  for (const LakeRow& row : unseen) {
+    const RelationSchema& relation = *row.relation->schema;
+    if (relation.unique_column.has_value()) {  // a data or delete file
+      const ColumnSchema& id = relation.columns.column(*relation.unique_column);
+      VARVE_RETURN_IF_ERROR(Schedule(row, id.name, lake));
+    }
+  }
+  for (const LakeRow& row : unseen) {
+    lake->Erase(row);
   }
   for (const RelationRef& relation : BuiltinRelations()) {
     if (relation->versioning == Versioning::kViaParent) {

@@ -6,8 +6,11 @@ namespace varve {
 
 const std::vector<Command>& Commands() {
   static const auto& commands = *new std::vector<Command>{
-      InitCommand(), ImportCommand(), ExportCommand(), LogCommand(),    LsCommand(),  ScanCommand(),
-      GetCommand(),  DiffCommand(),   StatsCommand(),  VerifyCommand(), HelpCommand()};
+      InitCommand(),   ImportCommand(),  ExportCommand(), LogCommand(),     LsCommand(),
+      ScanCommand(),   GetCommand(),     DiffCommand(),   ChangesCommand(), StatsCommand(),
+      VerifyCommand(), RestoreCommand(), PinCommand(),    UnpinCommand(),   PinsCommand(),
+      GcCommand(),     ExciseCommand(),  ExpireCommand(), AuditCommand(),   CheckpointCommand(),
+      HelpCommand()};
   return commands;
 }
 

@@ -14,8 +14,18 @@ Command LsCommand();
 Command ScanCommand();
 Command GetCommand();
 Command DiffCommand();
+Command ChangesCommand();
 Command StatsCommand();
 Command VerifyCommand();
+Command RestoreCommand();
+Command PinCommand();
+Command UnpinCommand();
+Command PinsCommand();
+Command GcCommand();
+Command ExciseCommand();
+Command ExpireCommand();
+Command AuditCommand();
+Command CheckpointCommand();
 Command HelpCommand();
 
 }  // namespace varve

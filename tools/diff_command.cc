@@ -2,15 +2,19 @@
 
 #include "catalog/inspect/diff.h"
 
+#include <gflags/gflags.h>
+
 #include <array>
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "base/text.h"
+#include "catalog/relation_directory.h"
 #include "tools/commands.h"
-#include "tools/display_width.h"
 #include "tools/flags.h"
 #include "tools/progress.h"
+#include "tools/row_output.h"
+
+DEFINE_string(path, "auto", "how to find out");
 
 namespace varve {
 namespace {
@@ -21,38 +25,12 @@ struct Counts {
   uint64_t changed = 0;
 };
 
-std::string ValueText(const ColumnSchema& column, const Datum& value) {
-  if (value.is_null()) {
-    return "NULL";
-  }
-  const std::string text = ToText(column.type, value);
-  const bool quoted = value.physical() == PhysicalType::kBytes;
-  return quoted ? StrCat("'", OneLine(text), "'") : text;
-}
-
-std::string KeyText(const RelationSchema& relation, const Row& row) {
-  std::vector<std::string> parts;
-  for (const size_t column : relation.handle) {
-    const ColumnSchema& schema = relation.columns.column(column);
-    parts.push_back(StrCat(schema.name, "=", ValueText(schema, row[column])));
-  }
-  return StrJoin(parts, " ");
-}
-
 // The columns a difference shows: the changed ones, or of a whole row those that say something.
 std::vector<size_t> ShownColumns(const RelationSchema& relation, const RowDiff& diff) {
-  if (diff.kind == DiffKind::kChanged) {
-    return diff.changed_columns;
-  }
-  const Row& row = diff.kind == DiffKind::kAdded ? *diff.after : *diff.before;
-  std::vector<size_t> columns;
-  for (size_t i = 0; i < relation.columns.num_columns(); ++i) {
-    if (!row[i].is_null() && !relation.IsHandleColumn(i) && relation.begin_column != i &&
-        relation.end_column != i) {
-      columns.push_back(i);
-    }
-  }
-  return columns;
+  return diff.kind == DiffKind::kChanged
+             ? diff.changed_columns
+             : TellingColumns(relation, diff.kind == DiffKind::kAdded ? diff.after->values()
+                                                                      : diff.before->values());
 }
 
 // "table_name: 'orders' -> 'purchases'", or "table_name='orders' path='orders/'".
@@ -61,28 +39,14 @@ std::string DetailText(const RelationSchema& relation, const RowDiff& diff) {
   for (const size_t i : ShownColumns(relation, diff)) {
     const ColumnSchema& column = relation.columns.column(i);
     if (diff.kind == DiffKind::kChanged) {
-      parts.push_back(StrCat(column.name, ": ", ValueText(column, (*diff.before)[i]), " -> ",
-                             ValueText(column, (*diff.after)[i])));
+      parts.push_back(StrCat(column.name, ": ", ShownValue(column, (*diff.before)[i]), " -> ",
+                             ShownValue(column, (*diff.after)[i])));
     } else {
       const Row& row = diff.kind == DiffKind::kAdded ? *diff.after : *diff.before;
-      parts.push_back(StrCat(column.name, "=", ValueText(column, row[i])));
+      parts.push_back(StrCat(column.name, "=", ShownValue(column, row[i])));
     }
   }
   return StrJoin(parts, diff.kind == DiffKind::kChanged ? ", " : " ");
-}
-
-std::string JsonObject(const RelationSchema& relation, const Row& row,
-                       const std::vector<size_t>& columns) {
-  std::string json = "{";
-  for (const size_t i : columns) {
-    const ColumnSchema& column = relation.columns.column(i);
-    json.append(json.size() == 1 ? "" : ",");
-    AppendJsonString(column.name, &json);
-    json.push_back(':');
-    AppendJsonValue(column.type, row[i], &json);
-  }
-  json.push_back('}');
-  return json;
 }
 
 // For people: relations as headings, a sign, the key, and what is new or different.
@@ -92,7 +56,7 @@ absl::Status PrintText(const RelationSchema& relation, const RowDiff& diff, bool
   const char sign =
       diff.kind == DiffKind::kAdded ? '+' : (diff.kind == DiffKind::kRemoved ? '-' : '~');
   std::string text = first ? StrCat(relation.name, "\n") : "";
-  StrAppend(&text, "  ", std::string(1, sign), " ", KeyText(relation, row));
+  StrAppend(&text, "  ", std::string(1, sign), " ", ShownKey(relation, row.values()));
   const std::string detail = DetailText(relation, diff);
   StrAppend(&text, detail.empty() ? "" : "  ", detail, "\n");
   return out->Write(text);
@@ -102,12 +66,12 @@ absl::Status PrintRecord(const RelationSchema& relation, const RowDiff& diff,
                          ResultWriter* writer) {
   constexpr std::string_view kNames[] = {"added", "removed", "changed"};
   const std::vector<size_t> columns = ShownColumns(relation, diff);
-  const std::string key =
-      JsonObject(relation, diff.after.has_value() ? *diff.after : *diff.before, relation.handle);
+  const Row& any = diff.after.has_value() ? *diff.after : *diff.before;
+  const std::string key = JsonObject(relation, any.values(), relation.handle);
   const std::string before =
-      diff.before.has_value() ? JsonObject(relation, *diff.before, columns) : "";
+      diff.before.has_value() ? JsonObject(relation, diff.before->values(), columns) : "";
   const std::string after =
-      diff.after.has_value() ? JsonObject(relation, *diff.after, columns) : "";
+      diff.after.has_value() ? JsonObject(relation, diff.after->values(), columns) : "";
   const std::array<Datum, 5> values = {
       Datum::Bytes(relation.name), Datum::Bytes(kNames[static_cast<int>(diff.kind)]),
       Datum::Bytes(key), before.empty() ? Datum() : Datum::Bytes(before),
@@ -133,8 +97,23 @@ absl::StatusOr<std::vector<RelationRef>> ChosenRelations(
   return relations;
 }
 
+absl::StatusOr<DiffPath> ChosenPath() {
+  if (FLAGS_path == "auto") {
+    return DiffPath::kAuto;
+  }
+  if (FLAGS_path == "feed") {
+    return DiffPath::kFeed;
+  }
+  if (FLAGS_path == "scan") {
+    return DiffPath::kScan;
+  }
+  return UsageError(StrCat("--path=", FLAGS_path, ": expected auto, feed or scan",
+                           DidYouMean(FLAGS_path, {"auto", "feed", "scan"})));
+}
+
 absl::StatusOr<ExitCode> Run(const std::vector<std::string>& arguments) {
   VARVE_ASSIGN_OR_RETURN(const OutputFormat format, ChosenFormat());
+  VARVE_ASSIGN_OR_RETURN(const DiffPath path, ChosenPath());
   if (FLAGS_from.empty()) {
     return UsageError("diff needs --from=S: the snapshot to compare with");
   }
@@ -159,18 +138,17 @@ absl::StatusOr<ExitCode> Run(const std::vector<std::string>& arguments) {
                                         {"after", TypeKind::kJson, Rendering::kEmbeddedJson}},
                                        &out);
   Counts counts;
-  for (const RelationRef& relation : relations) {
-    bool first = true;
-    VARVE_RETURN_IF_ERROR(DiffRelation(from, *to, relation, [&](const RowDiff& diff) {
-      ++(diff.kind == DiffKind::kAdded     ? counts.added
-         : diff.kind == DiffKind::kRemoved ? counts.removed
-                                           : counts.changed);
-      const bool heading = first;
-      first = false;
-      return format == OutputFormat::kTable ? PrintText(*relation, diff, heading, &out)
-                                            : PrintRecord(*relation, diff, writer.get());
-    }));
-  }
+  RelationRef previous;
+  const auto print = [&](const RelationRef& relation, const RowDiff& diff) {
+    ++(diff.kind == DiffKind::kAdded     ? counts.added
+       : diff.kind == DiffKind::kRemoved ? counts.removed
+                                         : counts.changed);
+    const bool heading = relation != previous;
+    previous = relation;
+    return format == OutputFormat::kTable ? PrintText(*relation, diff, heading, &out)
+                                          : PrintRecord(*relation, diff, writer.get());
+  };
+  VARVE_RETURN_IF_ERROR(DiffRelations(from, *to, relations, {.path = path}, print));
   VARVE_RETURN_IF_ERROR(format == OutputFormat::kTable
                             ? out.Write(StrCat("(", WithThousands(counts.added), " added, ",
                                                WithThousands(counts.removed), " removed, ",
@@ -196,7 +174,9 @@ Command DiffCommand() {
       .flags = {kCatalogFlag,
                 {"from", "S1", "the snapshot to compare with"},
                 {"to", "S2", "the snapshot compared; default: the latest"},
-                kFormatFlag},
+                {"path", "auto|feed|scan", "by the change feed, by scanning, or what is cheaper"},
+                kFormatFlag,
+                kReadOnlyFlag},
       .max_arguments = 1,
       .run = Run};
 }

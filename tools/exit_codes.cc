@@ -9,6 +9,7 @@ namespace {
 // Marks set on statuses that the codes of abseil do not tell apart.
 constexpr char kUsageMark[] = "varve.usage";
 constexpr char kClosedMark[] = "varve.output-closed";
+constexpr char kRefusedMark[] = "varve.refused";
 
 absl::Status Marked(absl::Status status, const char* mark) {
   status.SetPayload(mark, absl::Cord());
@@ -25,6 +26,10 @@ absl::Status AsUsageError(const absl::Status& status) {
   return UsageError(MessageOf(status));
 }
 
+absl::Status AsRefusal(const absl::Status& status) {
+  return absl::IsFailedPrecondition(status) ? Marked(status, kRefusedMark) : status;
+}
+
 absl::Status OutputClosed() {
   return Marked(absl::CancelledError("standard output is closed"), kClosedMark);
 }
@@ -36,6 +41,9 @@ bool IsOutputClosed(const absl::Status& status) {
 ExitCode ExitCodeOf(const absl::Status& status) {
   if (status.GetPayload(kUsageMark).has_value()) {
     return kExitUsage;
+  }
+  if (status.GetPayload(kRefusedMark).has_value()) {
+    return kExitRefused;
   }
   switch (status.code()) {
     case absl::StatusCode::kOk: return kExitOk;

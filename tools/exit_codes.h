@@ -20,6 +20,7 @@ enum ExitCode : int {
   kExitFailure = 8,
   kExitExists = 9,
   kExitUnsupported = 10,
+  kExitRefused = 11,
 };
 
 struct ExitCodeMeaning {
@@ -39,11 +40,15 @@ inline constexpr ExitCodeMeaning kExitCodes[] = {
     {kExitFailure, "reading, writing or something else failed"},
     {kExitExists, "the target exists already"},
     {kExitUnsupported, "a catalog is of a format or version this program does not know"},
+    {kExitRefused, "refused: the state of the catalog does not allow it now"},
 };
 
 // An error of how the program was called, whatever code its message came with.
 absl::Status UsageError(std::string_view message);
 absl::Status AsUsageError(const absl::Status& status);
+
+// A FailedPrecondition as what the state of the catalog does not allow; other statuses as they are.
+absl::Status AsRefusal(const absl::Status& status);
 
 // What a command returns when the reader of standard output has gone: the program ends quietly.
 absl::Status OutputClosed();

@@ -55,7 +55,8 @@ Command ExportCommand() {
                 {"to", "TARGET", "where the catalog goes"},
                 kAtFlag,
                 kAtTimeFlag,
-                {"history", "", "every version of every row"}},
+                {"history", "", "every version of every row"},
+                kReadOnlyFlag},
       .run = Run};
 }
 

@@ -11,6 +11,7 @@
 #include "base/strings.h"
 #include "base/text.h"
 #include "catalog/relation_directory.h"
+#include "tools/duration.h"
 
 namespace {
 
@@ -20,10 +21,12 @@ constexpr gflags::uint64 kNoLimit = std::numeric_limits<gflags::uint64>::max();
 
 DEFINE_string(catalog, "", "directory of the catalog");
 DEFINE_string(format, "table", "table, csv or json");
-DEFINE_string(from, "", "where an import reads, or the snapshot a diff starts at");
-DEFINE_string(to, "", "where an export writes, or the snapshot a diff ends at");
+DEFINE_string(from, "", "where an import reads, or where a diff or the changes start");
+DEFINE_string(to, "", "where an export writes, or where a diff or the changes end");
 DEFINE_string(at, "", "snapshot to read at");
 DEFINE_string(at_time, "", "time to read at");
+DEFINE_bool(read_only, true, "write nothing");
+DEFINE_string(sync, "always", "when a commit is on disk");
 DEFINE_bool(history, false, "all versions instead of the visible rows");
 DEFINE_uint64(limit, kNoLimit, "print at most this many rows");
 
@@ -42,8 +45,25 @@ absl::StatusOr<std::string> CatalogPath() {
 }
 
 absl::StatusOr<std::unique_ptr<Catalog>> OpenCatalogForReading() {
+  if (!FLAGS_read_only) {
+    return UsageError("--noread-only: this command only reads, whatever its flags");
+  }
   VARVE_ASSIGN_OR_RETURN(const std::string path, CatalogPath());
   return Catalog::Open(path, {.read_only = true});
+}
+
+absl::StatusOr<std::unique_ptr<Catalog>> OpenCatalogForWriting() {
+  VARVE_ASSIGN_OR_RETURN(const std::string path, CatalogPath());
+  CatalogOptions options;
+  if (FLAGS_sync == "interval") {
+    options.sync = SyncMode::kInterval;
+  } else if (FLAGS_sync == "off") {
+    options.sync = SyncMode::kOff;
+  } else if (FLAGS_sync != "always") {
+    return UsageError(StrCat("--sync=", FLAGS_sync, ": expected always, interval or off",
+                             DidYouMean(FLAGS_sync, {"always", "interval", "off"})));
+  }
+  return Catalog::Open(path, options);
 }
 
 absl::StatusOr<ReadView> ChosenView(const Catalog& catalog) {
@@ -114,6 +134,33 @@ absl::StatusOr<SnapshotId> ParseSnapshotFlag(std::string_view flag, std::string_
         StrCat("--", flag, "=", value, ": expected a snapshot id; 'varve log' lists them"));
   }
   return snapshot;
+}
+
+absl::StatusOr<absl::Duration> ParseDurationFlag(std::string_view flag, std::string_view value) {
+  const std::optional<absl::Duration> duration = ParseDuration(value);
+  if (!duration.has_value()) {
+    return UsageError(StrCat("--", flag, "=", value,
+                             ": expected a duration of at most a hundred years, like 30d, 12h, 90m "
+                             "or 1d12h"));
+  }
+  return *duration;
+}
+
+absl::StatusOr<bool> IsApply(std::string_view command, std::string_view argument) {
+  if (argument == "plan" || argument == "apply") {
+    return argument == "apply";
+  }
+  return UsageError(StrCat("varve ", command, " knows plan and apply, not '", argument, "'",
+                           DidYouMean(argument, {"plan", "apply"})));
+}
+
+absl::StatusOr<Csn> ParseCsnFlag(std::string_view flag, std::string_view value) {
+  const std::optional<Csn> csn = ParseNumber<Csn>(value);
+  if (!csn.has_value()) {
+    return UsageError(StrCat("--", flag, "=", value,
+                             ": expected a commit sequence number, as 'varve changes' shows them"));
+  }
+  return *csn;
 }
 
 }  // namespace varve

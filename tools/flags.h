@@ -10,6 +10,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "catalog/catalog.h"
 #include "tools/command.h"
 #include "tools/output.h"
@@ -30,12 +31,22 @@ inline constexpr CommandFlag kFormatFlag = {"format", "table|csv|json", "how res
 inline constexpr CommandFlag kAtFlag = {"at", "S", "as it stood at snapshot S"};
 inline constexpr CommandFlag kAtTimeFlag = {"at_time", "TIME",
                                             "as it stood at a time: '2026-11-30 08:40:00+00'"};
+inline constexpr CommandFlag kReadOnlyFlag = {
+    "read_only", "", "take no lock and write nothing: what this command does anyway"};
+inline constexpr CommandFlag kSyncFlag = {
+    "sync", "always|interval|off",
+    "when a commit is on disk: before it is acknowledged, soon, or "
+    "when the system likes"};
 
 // The path given by --catalog or VARVE_CATALOG. Usage error when neither is.
 absl::StatusOr<std::string> CatalogPath();
 
 // Opens that catalog for reading only, beside a writer if there is one.
 absl::StatusOr<std::unique_ptr<Catalog>> OpenCatalogForReading();
+
+// Opens that catalog for writing, with --sync. Unavailable when another process has it open for
+// writing: the message says which.
+absl::StatusOr<std::unique_ptr<Catalog>> OpenCatalogForWriting();
 
 // The view at --at or --at-time, or else the current one.
 absl::StatusOr<ReadView> ChosenView(const Catalog& catalog);
@@ -54,5 +65,14 @@ absl::Status CheckPlace(std::string_view flag, std::string_view value);
 
 // The snapshot a flag's value names.
 absl::StatusOr<SnapshotId> ParseSnapshotFlag(std::string_view flag, std::string_view value);
+
+// The duration a flag's value is: "2h", "1d12h".
+absl::StatusOr<absl::Duration> ParseDurationFlag(std::string_view flag, std::string_view value);
+
+// Whether the argument of a command that plans and applies is "apply"; "plan" is the other one.
+absl::StatusOr<bool> IsApply(std::string_view command, std::string_view argument);
+
+// The commit sequence number a flag's value is.
+absl::StatusOr<Csn> ParseCsnFlag(std::string_view flag, std::string_view value);
 
 }  // namespace varve

@@ -104,7 +104,7 @@ Command GetCommand() {
           "KEY… are the values of the key columns in key order (docs/cli.md lists them); NULL or\n"
           "\\N stands for NULL. A data or delete file is found by its id alone, too. Where equal\n"
           "keys occur the first row is printed. Exit code 3: there is no such row.",
-      .flags = {kCatalogFlag, kAtFlag, kAtTimeFlag, kFormatFlag},
+      .flags = {kCatalogFlag, kAtFlag, kAtTimeFlag, kFormatFlag, kReadOnlyFlag},
       .min_arguments = 2,
       .max_arguments = 16,
       .run = Run};

@@ -52,8 +52,12 @@ std::string ProgramHelp() {
   std::string text =
       "varve: a versioned DuckLake catalog that can be read at any snapshot\n\n"
       "usage: varve COMMAND [ARGUMENTS] [FLAGS]\n\ncommands:\n";
+  size_t width = 0;
   for (const Command& command : Commands()) {
-    StrAppend(&text, "  ", Padded(command.name, 8), command.summary, "\n");
+    width = std::max(width, command.name.size());
+  }
+  for (const Command& command : Commands()) {
+    StrAppend(&text, "  ", Padded(command.name, width), "  ", command.summary, "\n");
   }
   StrAppend(
       &text,

@@ -69,7 +69,7 @@ Command LogCommand() {
   return {.name = "log",
           .summary = "list the snapshots, newest first",
           .details = "Shows of each snapshot its id, time, author, message and changes.",
-          .flags = {kCatalogFlag, kFormatFlag, {"limit", "N", "the newest N only"}},
+          .flags = {kCatalogFlag, kFormatFlag, {"limit", "N", "the newest N only"}, kReadOnlyFlag},
           .run = Run};
 }
 

@@ -161,7 +161,7 @@ Command LsCommand() {
           "schema.table or \"Odd schema\".\"odd.table\", in any case. Sizes are rounded in tables "
           "and\nexact in csv and json. Rows do not count deleted ones and count inlined ones; a "
           "merged\nfile that holds rows of later snapshots counts whole.",
-      .flags = {kCatalogFlag, kAtFlag, kAtTimeFlag, kFormatFlag},
+      .flags = {kCatalogFlag, kAtFlag, kAtTimeFlag, kFormatFlag, kReadOnlyFlag},
       .min_arguments = 1,
       .max_arguments = 2,
       .run = Run};

@@ -175,7 +175,8 @@ Command ScanCommand() {
                 {"where", "PREDICATE", "rows that satisfy it: \"a = 1 and b < 'x'\""},
                 {"limit", "N", "the first N rows only"},
                 {"count", "", "the number of rows only"},
-                kFormatFlag},
+                kFormatFlag,
+                kReadOnlyFlag},
       .min_arguments = 1,
       .max_arguments = 1,
       .run = Run};

@@ -103,7 +103,7 @@ Command StatsCommand() {
           "history_amplification is the number of versions there are for each visible row;\n"
           "scan_amplification is the number Varve reads for it. Without an argument a table shows\n"
           "both parts, csv and json show the relations.",
-      .flags = {kCatalogFlag, kAtFlag, kAtTimeFlag, kFormatFlag},
+      .flags = {kCatalogFlag, kAtFlag, kAtTimeFlag, kFormatFlag, kReadOnlyFlag},
       .max_arguments = 1,
       .run = Run};
 }

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "base/failpoint.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "catalog/interchange/import_plan.h"
@@ -81,6 +82,7 @@ absl::StatusOr<ImportSummary> ImportFrom(CatalogSource& source, const std::strin
   };
   VARVE_ASSIGN_OR_RETURN(const std::unique_ptr<BulkLoader> loader,
                          BulkLoader::Create(path, load_options));
+  VARVE_FAILPOINT("import/before_rows");
 
   ImportSummary summary;
   summary.version = plan.version.text;
@@ -115,6 +117,7 @@ absl::StatusOr<ImportSummary> ImportFrom(CatalogSource& source, const std::strin
   progress.bytes = source.bytes_read();
   progress.total_rows = progress.rows;
   report();
+  VARVE_FAILPOINT("import/before_finish");
   VARVE_ASSIGN_OR_RETURN(summary.load, loader->Finish());
   return summary;
 }

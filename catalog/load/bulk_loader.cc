@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "base/coding.h"
+#include "base/failpoint.h"
 #include "base/key_codec.h"
 #include "base/status.h"
 #include "base/strings.h"
@@ -16,6 +17,7 @@
 #include "catalog/load/scratch_store.h"
 #include "catalog/load/sorted_file_writer.h"
 #include "catalog/payload_codec.h"
+#include "catalog/store/change_record.h"
 #include "catalog/store/durable_file.h"
 #include "catalog/store/row_store.h"
 #include "catalog/store/store_format.h"
@@ -26,9 +28,6 @@ namespace {
 
 constexpr std::string_view kWorkSuffix = ".loading";
 constexpr std::string_view kScratch = "/scratch";
-
-// The csn of everything a bulk load brings.
-constexpr Csn kLoadCsn = 1;
 
 std::string WithoutTrailingSlashes(std::string path) {
   while (path.size() > 1 && path.back() == '/') {
@@ -232,7 +231,7 @@ absl::StatusOr<BulkLoadSummary> BulkLoader::State::Merge(SortedFileWriter* live,
                                                          SortedFileWriter* ended) {
   LoadMerger merger({.keep_anomalies = options.keep_anomalies,
                      .last_snapshot = last_snapshot,
-                     .csn = kLoadCsn,
+                     .csn = kBulkLoadCsn,
                      .origins = &origins,
                      .relation_of =
                          [this](RelationId id) {
@@ -271,11 +270,17 @@ absl::Status BulkLoader::State::BuildStore(SortedFileWriter* live, SortedFileWri
   }
   put(kFormatKey, std::to_string(kFormatVersion));
   put(kUuidKey, RandomUuid());
-  put(kLastCsnKey, std::to_string(kLoadCsn));
+  put(kLastCsnKey, std::to_string(kBulkLoadCsn));
   put(kLastSnapshotKey, std::to_string(last_snapshot));
   put(kRetainFromKey, "0");
   put(kNextRelationKey, std::to_string(next_relation));
   put(kNextRowNumberKey, std::to_string(row_numbers));
+  // The change feed begins behind what was loaded.
+  put(kChangesFromKey, std::to_string(kBulkLoadCsn));
+  batch
+      .Put(store->family(Family::kChanges), ChangesKey(kBulkLoadCsn, kCommitEntry, 0),
+           CommitEntry(last_snapshot))
+      .PermitUncheckedError();
   for (const auto& [id, relation] : declared) {
     put(RelationKey(id), SerializeRelation(*relation));
   }
@@ -300,6 +305,7 @@ absl::StatusOr<BulkLoadSummary> BulkLoader::Finish() {
   state.scratch.reset();
   VARVE_RETURN_IF_ERROR(state.BuildStore(&live, &ended));
   VARVE_RETURN_IF_ERROR(SyncDirectory(state.work));
+  VARVE_FAILPOINT("import/before_rename");
   VARVE_RETURN_IF_ERROR(PublishDirectory(state.work, state.path));
   state.published = true;
   state.lock.reset();  // it went along with the directory and is the new catalog's now

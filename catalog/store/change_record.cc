@@ -1,6 +1,7 @@
 #include "catalog/store/change_record.h"
 
 #include "base/coding.h"
+#include "catalog/store/store_format.h"
 
 namespace varve {
 namespace {
@@ -15,7 +16,7 @@ bool ReadRecord(std::string_view* in, ChangeRecord* record) {
   in->remove_prefix(1);
   uint64_t length = 0;
   if (kind < static_cast<uint8_t>(ChangeKind::kInsert) ||
-      kind > static_cast<uint8_t>(ChangeKind::kDropRelation) || !GetVarint64(in, &length) ||
+      kind > static_cast<uint8_t>(ChangeKind::kCommit) || !GetVarint64(in, &length) ||
       length > in->size()) {
     return false;
   }
@@ -25,7 +26,7 @@ bool ReadRecord(std::string_view* in, ChangeRecord* record) {
   if (!GetVarint64(in, &record->begin)) {
     return false;
   }
-  if (record->kind == ChangeKind::kErase || record->kind == ChangeKind::kDropRelation) {
+  if (record->kind != ChangeKind::kInsert && record->kind != ChangeKind::kUpdate) {
     return true;
   }
   uint64_t end_plus_one = 0;
@@ -69,22 +70,31 @@ void ChangeRecorder::Record(const VersionGroup& group, const GroupVersion& versi
   out->append(version.payload);
 }
 
+void ChangeRecorder::RecordErase(RelationId relation, std::string_view handle, SnapshotId begin) {
+  AppendHead(ChangeKind::kErase, handle, begin, Open(relation));
+}
+
 void ChangeRecorder::DropRelation(RelationId relation) {
   AppendHead(ChangeKind::kDropRelation, "", 0, Open(relation));
 }
 
-std::vector<std::pair<std::string, std::string>> ChangeRecorder::Finish(Csn csn) {
+std::vector<std::pair<std::string, std::string>> ChangeRecorder::Finish(Csn csn,
+                                                                        SnapshotId last_snapshot) {
   std::vector<std::pair<std::string, std::string>> entries;
+  entries.emplace_back(ChangesKey(csn, kCommitEntry, 0), CommitEntry(last_snapshot));
   for (auto& [relation, chunks] : chunks_) {
     for (size_t i = 0; i < chunks.size(); ++i) {
-      std::string key;
-      PutBigEndian(&key, csn);
-      PutBigEndian(&key, relation);
-      PutBigEndian(&key, static_cast<uint32_t>(i));
-      entries.emplace_back(std::move(key), std::move(chunks[i]));
+      entries.emplace_back(ChangesKey(csn, relation, static_cast<uint32_t>(i)),
+                           std::move(chunks[i]));
     }
   }
   return entries;
+}
+
+std::string CommitEntry(SnapshotId last_snapshot) {
+  std::string value;
+  AppendHead(ChangeKind::kCommit, "", last_snapshot, &value);
+  return value;
 }
 
 absl::StatusOr<std::vector<ChangeRecord>> ParseChanges(std::string_view value) {

@@ -9,8 +9,12 @@
 //   1 insert, 2 update              end + 1 varint (0: none) | payload length varint | payload
 //   3 erase                         nothing
 //   4 the relation is dropped       nothing (handle empty, begin 0)
+//   5 the commit itself             nothing (handle empty; begin: the last snapshot with the
+//   commit)
 //
-// The image is the whole version after the commit.
+// The image is the whole version after the commit. Each commit's entries begin with its own, under
+// relation number 0, even if it changed no row: so it can be told of any csn which snapshot was the
+// last then. A bulk load writes that entry alone.
 //
 // Thread-safety: none.
 #pragma once
@@ -28,7 +32,16 @@
 
 namespace varve {
 
-enum class ChangeKind : uint8_t { kInsert = 1, kUpdate = 2, kErase = 3, kDropRelation = 4 };
+enum class ChangeKind : uint8_t {
+  kInsert = 1,
+  kUpdate = 2,
+  kErase = 3,
+  kDropRelation = 4,
+  kCommit = 5,
+};
+
+// The relation number of the entry of a commit itself.
+inline constexpr RelationId kCommitEntry = 0;
 
 struct ChangeRecord {
   ChangeKind kind = ChangeKind::kInsert;
@@ -42,14 +55,20 @@ struct ChangeRecord {
 class ChangeRecorder {
  public:
   void Record(const VersionGroup& group, const GroupVersion& version);
+  // A stored version is erased; `handle` with its ordinal.
+  void RecordErase(RelationId relation, std::string_view handle, SnapshotId begin);
   void DropRelation(RelationId relation);
   // The entries to write: keys of the `changes` family with their values, in key order.
-  std::vector<std::pair<std::string, std::string>> Finish(Csn csn);
+  // `last_snapshot`: the last one with the commit.
+  std::vector<std::pair<std::string, std::string>> Finish(Csn csn, SnapshotId last_snapshot);
 
  private:
   std::string* Open(RelationId relation);
   std::map<RelationId, std::vector<std::string>> chunks_;
 };
+
+// The value of a commit's own entry.
+std::string CommitEntry(SnapshotId last_snapshot);
 
 // Reads the records of an entry's value. DataLoss when malformed. The records borrow from `value`.
 absl::StatusOr<std::vector<ChangeRecord>> ParseChanges(std::string_view value);

@@ -1,9 +1,7 @@
 #include "catalog/store/checked_file_system.h"
 
-#include <rocksdb/file_system.h>
-
-#include <memory>
 #include <string>
+#include <utility>
 
 #include "base/strings.h"
 #include "catalog/store/table_check.h"
@@ -34,10 +32,12 @@ class CheckedFileSystem : public rocksdb::FileSystemWrapper {
 }  // namespace
 
 rocksdb::Env* CheckedEnvironment() {
-  static rocksdb::Env* const env =
-      rocksdb::NewCompositeEnv(std::make_shared<CheckedFileSystem>(rocksdb::FileSystem::Default()))
-          .release();
+  static rocksdb::Env* const env = MakeCheckedEnvironment(rocksdb::FileSystem::Default()).release();
   return env;
+}
+
+std::unique_ptr<rocksdb::Env> MakeCheckedEnvironment(std::shared_ptr<rocksdb::FileSystem> base) {
+  return rocksdb::NewCompositeEnv(std::make_shared<CheckedFileSystem>(std::move(base)));
 }
 
 }  // namespace varve

@@ -8,10 +8,17 @@
 #pragma once
 
 #include <rocksdb/env.h>
+#include <rocksdb/file_system.h>
+
+#include <memory>
 
 namespace varve {
 
 // The environment to open a row store with. Lives as long as the process.
 rocksdb::Env* CheckedEnvironment();
+
+// One over another file system, which must keep its files where the default one does: the checks
+// read them past it. Must outlive the databases opened with it.
+std::unique_ptr<rocksdb::Env> MakeCheckedEnvironment(std::shared_ptr<rocksdb::FileSystem> base);
 
 }  // namespace varve

@@ -18,138 +18,149 @@
 #include "base/strings.h"
 #include "catalog/handle.h"
 #include "catalog/payload_codec.h"
+#include "catalog/retention/retained.h"
 #include "catalog/store/change_record.h"
 #include "catalog/store/store_format.h"
-#include "catalog/store/version_cursor.h"
-#include "catalog/store/version_group.h"
+#include "catalog/transaction/footprint.h"
 
 namespace varve {
 namespace {
 
-class Commit {
- public:
-  explicit Commit(std::shared_ptr<const StoreState> base)
-      : base_(std::move(base)),
-        csn_(base_->csn + 1),
-        last_snapshot_(base_->last_snapshot),
-        directory_(base_->directory) {}
+bool HoldsNames(RelationId relation) {
+  return relation == kSchema || relation == kTable || relation == kView || relation == kMacro;
+}
 
-  absl::StatusOr<std::shared_ptr<const StoreState>> Run(const ChangeSet& changes);
+// The value of the relation's unique column in a handle; nullopt where it is NULL.
+absl::StatusOr<std::optional<int64_t>> UniqueIdOf(const RelationSchema& relation,
+                                                  std::string_view handle) {
+  DecodedHandle decoded;
+  VARVE_RETURN_IF_ERROR(DecodeHandle(relation, handle, &decoded));
+  for (size_t i = 0; i < relation.handle.size(); ++i) {
+    if (relation.handle[i] == *relation.unique_column && !decoded.key[i].is_null()) {
+      return decoded.key[i].int64_value();
+    }
+  }
+  return std::nullopt;
+}
 
- private:
-  const RowStore& store() const { return *base_->store; }
+absl::Status BatchStatus(const rocksdb::Status& status) {
+  return FromRocksDb(status, "collecting a commit");
+}
 
-  absl::Status ChangeDirectory(const ChangeSet& changes);
-  absl::Status DropRelation(const std::string& name, std::vector<RelationRef>* relations);
-  absl::StatusOr<RelationRef> CurrentSchema(const RowChange& change) const;
-  absl::StatusOr<VersionGroup*> GroupOf(const RelationRef& relation, std::string handle);
-  absl::StatusOr<std::string> HandleOf(const RowChange& change, const RelationRef& relation);
-  // A counter of the `default` family. One that is missing must not begin again: numbers are never
-  // reused.
-  template <typename Number>
-  absl::StatusOr<Number> Counter(std::string_view key) const;
-  absl::StatusOr<int64_t> NextRowNumber();
-  absl::Status Apply(const RowChange& change);
-  absl::Status Check();
-  absl::Status Write();
-  void WriteVersion(const VersionGroup& group, const GroupVersion& version);
-  void EraseVersion(const VersionGroup& group, const GroupVersion& version);
-  absl::Status NoteIndex(const VersionGroup& group);
-  absl::Status WriteIndex();
-  rocksdb::ColumnFamilyHandle* family(Family f) const { return store().family(f); }
+}  // namespace
 
-  std::shared_ptr<const StoreState> base_;
-  Csn csn_;
-  SnapshotId last_snapshot_;
-  std::shared_ptr<const RelationDirectory> directory_;
-  std::optional<int64_t> next_row_number_;
-  std::vector<std::unique_ptr<VersionGroup>> groups_;
-  absl::flat_hash_map<std::string, VersionGroup*> group_of_key_;
-  std::map<std::string, std::string> index_puts_;  // index key -> handle
-  absl::flat_hash_set<std::string> index_deletes_;
-  ChangeRecorder recorder_;
-  rocksdb::WriteBatch batch_;
-};
+Commit::Commit(CommitGroup* group)
+    : group_(group),
+      csn_(group->csn_ + 1),
+      last_snapshot_(group->last_snapshot_),
+      retain_from_(group->retain_from_),
+      pins_(group->pins_),
+      directory_(group->directory_) {}
 
-absl::Status Commit::DropRelation(const std::string& name, std::vector<RelationRef>* relations) {
-  const auto it = std::find_if(relations->begin(), relations->end(), [&](const RelationRef& r) {
+const StoreState& Commit::base() const {
+  return *group_->base_;
+}
+const std::shared_ptr<const StoreState>& Commit::base_state() const {
+  return group_->base_;
+}
+bool Commit::is_first() const {
+  return group_->commits_ == 0;
+}
+const std::vector<CommitFootprint>& Commit::earlier() const {
+  return group_->footprints_;
+}
+rocksdb::WriteBatch& Commit::batch() {
+  return group_->batch_;
+}
+rocksdb::ColumnFamilyHandle* Commit::family(Family family) const {
+  return base().store->family(family);
+}
+
+absl::Status Commit::DropRelation(std::string_view name) {
+  if (!is_first()) {
+    return absl::InternalError("a relation is dropped behind other commits of a group");
+  }
+  std::vector<RelationRef> relations = directory_->relations();
+  const auto it = std::find_if(relations.begin(), relations.end(), [&](const RelationRef& r) {
     return r->dynamic && EqualsIgnoreCase(r->name, name);
   });
-  if (it == relations->end()) {
+  if (it == relations.end()) {
     return absl::NotFoundError(
         StrCat("there is no dynamic relation '", name, "' to drop; built-in relations stay"));
   }
-  const std::string begin = RelationPrefix((*it)->id);
-  const std::string end = RelationPrefix((*it)->id + 1);
-  VARVE_RETURN_IF_ERROR(
-      FromRocksDb(batch_.DeleteRange(family(Family::kLive), begin, end), "dropping a relation"));
-  VARVE_RETURN_IF_ERROR(
-      FromRocksDb(batch_.DeleteRange(family(Family::kEnded), begin, end), "dropping a relation"));
-  VARVE_RETURN_IF_ERROR(FromRocksDb(batch_.Delete(family(Family::kDefault), RelationKey((*it)->id)),
-                                    "dropping a relation"));
-  recorder_.DropRelation((*it)->id);
-  relations->erase(it);
+  const RelationId id = (*it)->id;
+  const std::string begin = RelationPrefix(id);
+  const std::string end = RelationPrefix(id + 1);
+  VARVE_RETURN_IF_ERROR(BatchStatus(batch().DeleteRange(family(Family::kLive), begin, end)));
+  VARVE_RETURN_IF_ERROR(BatchStatus(batch().DeleteRange(family(Family::kEnded), begin, end)));
+  PutDefault(RelationKey(id), std::nullopt);
+  // The change feed may still have to read its rows.
+  PutDefault(DroppedRelationKey(csn_, id), SerializeRelation(**it));
+  recorder_.DropRelation(id);
+  relations.erase(it);
+  directory_ = std::make_shared<const RelationDirectory>(std::move(relations));
   return absl::OkStatus();
+}
+
+absl::StatusOr<RelationRef> Commit::CreateRelation(RelationSchema relation) {
+  if (directory_->FindByName(relation.name) != nullptr) {
+    return absl::AlreadyExistsError(StrCat("relation ", relation.name, " exists already"));
+  }
+  if (!relation.dynamic) {
+    return absl::InvalidArgumentError(
+        StrCat("relation ", relation.name, " is built in and cannot be created"));
+  }
+  VARVE_ASSIGN_OR_RETURN(relation.id, Counter<RelationId>(kNextRelationKey));
+  PutDefault(std::string(kNextRelationKey), std::to_string(relation.id + 1));
+  PutDefault(RelationKey(relation.id), SerializeRelation(relation));
+  std::vector<RelationRef> relations = directory_->relations();
+  relations.push_back(std::make_shared<RelationSchema>(std::move(relation)));
+  RelationRef created = relations.back();
+  directory_ = std::make_shared<const RelationDirectory>(std::move(relations));
+  return created;
+}
+
+void Commit::PutDefault(std::string key, std::optional<std::string> value) {
+  defaults_[std::move(key)] = std::move(value);
+}
+
+absl::StatusOr<std::optional<std::string>> Commit::GetDefault(std::string_view key) const {
+  if (const auto it = defaults_.find(key); it != defaults_.end()) {
+    return it->second;
+  }
+  if (const auto it = group_->defaults_.find(key); it != group_->defaults_.end()) {
+    return it->second;
+  }
+  return base().store->GetDefault(key, base().snapshot);
+}
+
+void Commit::SetRetainFrom(SnapshotId snapshot) {
+  retain_from_ = std::max(retain_from_, snapshot);
+  PutDefault(std::string(kRetainFromKey), std::to_string(retain_from_));
+}
+
+void Commit::DeleteChanges(std::string_view from_key, std::string_view to_key) {
+  // A batch reports only that it has grown too large, which its writing repeats.
+  batch()
+      .DeleteRange(family(Family::kChanges), ToSlice(from_key), ToSlice(to_key))
+      .PermitUncheckedError();
 }
 
 template <typename Number>
 absl::StatusOr<Number> Commit::Counter(std::string_view key) const {
-  VARVE_ASSIGN_OR_RETURN(const std::optional<std::string> text,
-                         store().GetDefault(key, base_->snapshot));
+  VARVE_ASSIGN_OR_RETURN(const std::optional<std::string> text, GetDefault(key));
   const std::optional<Number> number = ParseNumber<Number>(text.value_or(""));
   if (!number.has_value()) {
-    return absl::DataLossError(StrCat("catalog ", store().path(), ": the counter '", key,
+    return absl::DataLossError(StrCat("catalog ", base().store->path(), ": the counter '", key,
                                       "' is missing or no number; import the catalog again"));
   }
   return *number;
 }
 
-absl::Status Commit::ChangeDirectory(const ChangeSet& changes) {
-  if (changes.created().empty() && changes.dropped().empty()) {
-    return absl::OkStatus();
-  }
-  std::vector<RelationRef> relations = base_->directory->relations();
-  for (const std::string& name : changes.dropped()) {
-    VARVE_RETURN_IF_ERROR(DropRelation(name, &relations));
-  }
-  VARVE_ASSIGN_OR_RETURN(RelationId next_id, Counter<RelationId>(kNextRelationKey));
-  for (RelationSchema relation : changes.created()) {
-    const bool taken = std::any_of(relations.begin(), relations.end(), [&](const RelationRef& r) {
-      return EqualsIgnoreCase(r->name, relation.name);
-    });
-    if (taken) {
-      return absl::AlreadyExistsError(StrCat("relation ", relation.name, " exists already"));
-    }
-    if (!relation.dynamic) {
-      return absl::InvalidArgumentError(
-          StrCat("relation ", relation.name, " is built in and cannot be created"));
-    }
-    relation.id = next_id++;
-    VARVE_RETURN_IF_ERROR(FromRocksDb(
-        batch_.Put(family(Family::kDefault), RelationKey(relation.id), SerializeRelation(relation)),
-        "creating a relation"));
-    relations.push_back(std::make_shared<RelationSchema>(std::move(relation)));
-  }
-  VARVE_RETURN_IF_ERROR(FromRocksDb(
-      batch_.Put(family(Family::kDefault), ToSlice(kNextRelationKey), std::to_string(next_id)),
-      "creating a relation"));
-  directory_ = std::make_shared<const RelationDirectory>(std::move(relations));
-  return absl::OkStatus();
-}
-
-absl::StatusOr<RelationRef> Commit::CurrentSchema(const RowChange& change) const {
-  RelationRef relation = directory_->FindByName(change.relation->name);
-  if (relation == nullptr) {
-    return absl::NotFoundError(StrCat("there is no relation ", change.relation->name));
-  }
-  return relation;
-}
-
 absl::StatusOr<int64_t> Commit::NextRowNumber() {
-  if (!next_row_number_.has_value()) {
-    VARVE_ASSIGN_OR_RETURN(next_row_number_, Counter<int64_t>(kNextRowNumberKey));
-  }
-  return (*next_row_number_)++;
+  VARVE_ASSIGN_OR_RETURN(const int64_t number, Counter<int64_t>(kNextRowNumberKey));
+  PutDefault(std::string(kNextRowNumberKey), std::to_string(number + 1));
+  return number;
 }
 
 absl::StatusOr<std::string> Commit::HandleOf(const RowChange& change, const RelationRef& relation) {
@@ -178,30 +189,44 @@ absl::StatusOr<std::string> Commit::HandleOf(const RowChange& change, const Rela
   return handle;
 }
 
-absl::StatusOr<VersionGroup*> Commit::GroupOf(const RelationRef& relation, std::string handle) {
-  const std::string key = LiveKey(relation->id, handle);
-  if (const auto it = group_of_key_.find(key); it != group_of_key_.end()) {
-    return it->second;
-  }
-  auto group = std::make_unique<VersionGroup>(relation, std::move(handle));
-  const bool existed = base_->directory->FindById(relation->id) != nullptr;
-  if (existed) {
-    VARVE_RETURN_IF_ERROR(group->Load(*base_));
-  }
-  VersionGroup* const raw = group.get();
-  groups_.push_back(std::move(group));
-  group_of_key_.emplace(key, raw);
-  return raw;
+VersionGroup* Commit::NewGroup(const RelationRef& relation, std::string handle) {
+  std::string key = LiveKey(relation->id, handle);
+  groups_.push_back(std::make_unique<VersionGroup>(relation, std::move(handle)));
+  group_of_key_.emplace(std::move(key), groups_.back().get());
+  return groups_.back().get();
 }
 
-absl::Status Commit::Apply(const RowChange& change) {
-  VARVE_ASSIGN_OR_RETURN(const RelationRef relation, CurrentSchema(change));
+absl::StatusOr<VersionGroup*> Commit::Group(const RelationRef& relation, std::string handle,
+                                            SnapshotId from) {
+  const std::string key = LiveKey(relation->id, handle);
+  VersionGroup* group = nullptr;
+  if (const auto it = group_of_key_.find(key); it != group_of_key_.end()) {
+    group = it->second;
+  } else if (const auto settled = group_->settled_.find(key); settled != group_->settled_.end()) {
+    groups_.push_back(std::make_unique<VersionGroup>(*settled->second));
+    group = groups_.back().get();
+    group_of_key_.emplace(key, group);
+  } else {
+    group = NewGroup(relation, std::move(handle));
+  }
+  if (base().directory->FindById(relation->id) != nullptr) {
+    VARVE_RETURN_IF_ERROR(group->Load(base(), from));
+  }
+  return group;
+}
+
+absl::Status Commit::ApplyOne(const RowChange& change) {
+  const RelationRef relation = directory_->FindByName(change.relation->name);
+  if (relation == nullptr) {
+    return absl::NotFoundError(StrCat("there is no relation ", change.relation->name));
+  }
   VARVE_ASSIGN_OR_RETURN(std::string handle, HandleOf(change, relation));
-  VARVE_ASSIGN_OR_RETURN(VersionGroup* const group, GroupOf(relation, std::move(handle)));
   switch (change.kind) {
     case RowChange::Kind::kInsert: {
       VARVE_ASSIGN_OR_RETURN(const SnapshotInterval interval,
                              IntervalOfRow(*relation, change.row.values()));
+      VARVE_ASSIGN_OR_RETURN(VersionGroup* const group,
+                             Group(relation, std::move(handle), interval.begin));
       std::string payload;
       AppendPayload(*relation, change.row.values(), &payload);
       group->Insert(interval, std::move(payload));
@@ -213,13 +238,34 @@ absl::Status Commit::Apply(const RowChange& change) {
         return absl::InvalidArgumentError(
             StrCat(relation->name, " is versioned: insert a new version instead of overwriting"));
       }
+      VARVE_ASSIGN_OR_RETURN(VersionGroup* const group, Group(relation, std::move(handle), 0));
       std::string payload;
       AppendPayload(*relation, change.row.values(), &payload);
       group->Put(std::move(payload));
       return absl::OkStatus();
     }
-    case RowChange::Kind::kEnd: return group->End(change.end);
-    case RowChange::Kind::kErase: return group->Erase(change.begin);
+    case RowChange::Kind::kEnd: {
+      VARVE_ASSIGN_OR_RETURN(VersionGroup* const group, Group(relation, std::move(handle), kNoEnd));
+      return group->End(change.end);
+    }
+    case RowChange::Kind::kErase: {
+      VARVE_ASSIGN_OR_RETURN(VersionGroup* const group,
+                             Group(relation, std::move(handle), change.begin));
+      return group->Erase(change.begin);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Commit::Apply(const ChangeSet& changes) {
+  for (const std::string& name : changes.dropped()) {
+    VARVE_RETURN_IF_ERROR(DropRelation(name));
+  }
+  for (const RelationSchema& relation : changes.created()) {
+    VARVE_RETURN_IF_ERROR(CreateRelation(relation).status());
+  }
+  for (const RowChange& change : changes.changes()) {
+    VARVE_RETURN_IF_ERROR(ApplyOne(change));
   }
   return absl::OkStatus();
 }
@@ -234,14 +280,64 @@ absl::Status Commit::Check() {
   }
   for (const auto& group : groups_) {
     VARVE_RETURN_IF_ERROR(group->Settle(last_snapshot_));
-    if (group->relation()->id == kSnapshot && group->IsEmpty() &&
-        group->HadVersion(base_->last_snapshot)) {
-      return absl::FailedPreconditionError(
-          StrCat("snapshot ", base_->last_snapshot, " is the last one and cannot be deleted"));
+    if (group->relation()->id == kSnapshot && group->IsEmpty() && !group->WasEmpty()) {
+      VARVE_RETURN_IF_ERROR(CheckSnapshotMayGo(group->versions().front().begin));
     }
     VARVE_RETURN_IF_ERROR(NoteIndex(*group));
   }
   return absl::OkStatus();
+}
+
+absl::Status Commit::CheckSnapshotMayGo(SnapshotId snapshot) const {
+  if (snapshot == group_->last_snapshot_) {
+    return absl::FailedPreconditionError(
+        StrCat("snapshot ", snapshot, " is the last one and cannot be deleted"));
+  }
+  const std::string_view holder = HolderOf(*pins_, snapshot, absl::Now());
+  if (!holder.empty()) {
+    return absl::FailedPreconditionError(StrCat("snapshot ", snapshot, " is held by pin '", holder,
+                                                "' and cannot be deleted; remove the pin first"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> Commit::EraseStored(const RelationRef& relation, std::string_view handle,
+                                         SnapshotId begin, SnapshotId end) {
+  if (!is_first()) {
+    return absl::InternalError("versions are erased behind other commits of a group");
+  }
+  closes_group_ = true;
+  const bool is_live = end == kNoEnd;
+  rocksdb::ColumnFamilyHandle* const from = family(is_live ? Family::kLive : Family::kEnded);
+  const std::string key =
+      is_live ? LiveKey(relation->id, handle) : EndedKey(relation->id, handle, begin);
+  rocksdb::PinnableSlice value;
+  const rocksdb::Status status =
+      base().store->db().Get(base().read_options(), from, ToSlice(key), &value);
+  if (status.IsNotFound()) {
+    return false;
+  }
+  VARVE_RETURN_IF_ERROR(FromRocksDb(status, StrCat("reading ", relation->name)));
+  StoredVersion version;
+  if (!(is_live ? ParseLive(key, ToView(value), &version)
+                : ParseEnded(key, ToView(value), &version))) {
+    return MalformedPair(*relation, key);
+  }
+  if (version.begin != begin || version.end != end) {
+    return false;
+  }
+  if (relation->id == kSnapshot) {
+    VARVE_RETURN_IF_ERROR(CheckSnapshotMayGo(begin));
+  }
+  batch().Delete(from, key).PermitUncheckedError();
+  recorder_.RecordErase(relation->id, handle, begin);
+  if (relation->unique_column.has_value()) {
+    VARVE_ASSIGN_OR_RETURN(const std::optional<int64_t> id, UniqueIdOf(*relation, handle));
+    if (id.has_value()) {
+      index_deletes_.insert(IndexKey(relation->id, *id));
+    }
+  }
+  return true;
 }
 
 void Commit::EraseVersion(const VersionGroup& group, const GroupVersion& version) {
@@ -249,9 +345,10 @@ void Commit::EraseVersion(const VersionGroup& group, const GroupVersion& version
   const std::string handle = group.HandleOf(version);
   // WriteBatch reports only a batch grown too large, which Write's own status repeats.
   if (version.stored_end == kNoEnd) {
-    batch_.Delete(family(Family::kLive), LiveKey(id, handle)).PermitUncheckedError();
+    batch().Delete(family(Family::kLive), LiveKey(id, handle)).PermitUncheckedError();
   } else {
-    batch_.Delete(family(Family::kEnded), EndedKey(id, handle, version.begin))
+    batch()
+        .Delete(family(Family::kEnded), EndedKey(id, handle, version.begin))
         .PermitUncheckedError();
   }
 }
@@ -262,10 +359,11 @@ void Commit::WriteVersion(const VersionGroup& group, const GroupVersion& version
   std::string value;
   if (version.end == kNoEnd) {
     AppendLiveValue(version.begin, csn_, version.payload, &value);
-    batch_.Put(family(Family::kLive), LiveKey(id, handle), value).PermitUncheckedError();
+    batch().Put(family(Family::kLive), LiveKey(id, handle), value).PermitUncheckedError();
   } else {
     AppendEndedValue(version.end, csn_, version.payload, &value);
-    batch_.Put(family(Family::kEnded), EndedKey(id, handle, version.begin), value)
+    batch()
+        .Put(family(Family::kEnded), EndedKey(id, handle, version.begin), value)
         .PermitUncheckedError();
   }
 }
@@ -276,14 +374,7 @@ absl::Status Commit::NoteIndex(const VersionGroup& group) {
   if (!relation.unique_column.has_value() || group.IsEmpty() == group.WasEmpty()) {
     return absl::OkStatus();
   }
-  DecodedHandle decoded;
-  VARVE_RETURN_IF_ERROR(DecodeHandle(relation, group.handle(), &decoded));
-  std::optional<int64_t> id;
-  for (size_t i = 0; i < relation.handle.size(); ++i) {
-    if (relation.handle[i] == *relation.unique_column && !decoded.key[i].is_null()) {
-      id = decoded.key[i].int64_value();
-    }
-  }
+  VARVE_ASSIGN_OR_RETURN(const std::optional<int64_t> id, UniqueIdOf(relation, group.handle()));
   if (!id.has_value()) {
     return absl::InvalidArgumentError(StrCat(relation.name, ": ",
                                              relation.columns.column(*relation.unique_column).name,
@@ -303,16 +394,21 @@ absl::Status Commit::NoteIndex(const VersionGroup& group) {
 }
 
 absl::Status Commit::WriteIndex() {
-  for (const std::string& key : index_deletes_) {
-    if (!index_puts_.contains(key)) {
-      batch_.Delete(family(Family::kLive), key).PermitUncheckedError();
+  const auto held_by_store = [&](const std::string& key) -> absl::StatusOr<std::string> {
+    if (const auto it = group_->index_.find(key); it != group_->index_.end()) {
+      return it->second.value_or("");
     }
-  }
-  for (const auto& [key, handle] : index_puts_) {
     std::string held;
     const rocksdb::Status status =
-        store().db().Get(base_->read_options(), family(Family::kLive), key, &held);
-    if (status.ok() && held != handle && !index_deletes_.contains(key)) {
+        base().store->db().Get(base().read_options(), family(Family::kLive), key, &held);
+    if (!status.ok() && !status.IsNotFound()) {
+      return FromRocksDb(status, "reading an index entry");
+    }
+    return held;
+  };
+  for (const auto& [key, handle] : index_puts_) {
+    VARVE_ASSIGN_OR_RETURN(const std::string held, held_by_store(key));
+    if (!held.empty() && held != handle && !index_deletes_.contains(key)) {
       std::string_view rest = key;
       uint32_t prefix = 0;
       GetBigEndian(&rest, &prefix);
@@ -321,15 +417,22 @@ absl::Status Commit::WriteIndex() {
                                              ": the id belongs to ", HandleToText(*relation, held),
                                              " already"));
     }
-    if (!status.ok() && !status.IsNotFound()) {
-      return FromRocksDb(status, "reading an index entry");
+  }
+  // Only now: nothing of a refused commit may remain in the group.
+  for (const std::string& key : index_deletes_) {
+    if (!index_puts_.contains(key)) {
+      batch().Delete(family(Family::kLive), key).PermitUncheckedError();
+      group_->index_[key] = std::nullopt;
     }
-    batch_.Put(family(Family::kLive), key, handle).PermitUncheckedError();
+  }
+  for (const auto& [key, handle] : index_puts_) {
+    batch().Put(family(Family::kLive), key, handle).PermitUncheckedError();
+    group_->index_[key] = handle;
   }
   return absl::OkStatus();
 }
 
-absl::Status Commit::Write() {
+absl::Status Commit::WriteGroups() {
   for (const auto& group : groups_) {
     // Removals first: a version may give up its place to another one of its handle.
     for (const GroupVersion& version : group->versions()) {
@@ -346,46 +449,115 @@ absl::Status Commit::Write() {
       }
     }
   }
-  VARVE_RETURN_IF_ERROR(WriteIndex());
-  for (const auto& [key, value] : recorder_.Finish(csn_)) {
-    batch_.Put(family(Family::kChanges), key, value).PermitUncheckedError();
+  for (const auto& [key, value] : recorder_.Finish(csn_, last_snapshot_)) {
+    batch().Put(family(Family::kChanges), key, value).PermitUncheckedError();
   }
-  const auto put = [&](std::string_view key, uint64_t number) {
-    batch_.Put(family(Family::kDefault), ToSlice(key), std::to_string(number))
-        .PermitUncheckedError();
-  };
-  put(kLastCsnKey, csn_);
-  put(kLastSnapshotKey, last_snapshot_);
-  if (next_row_number_.has_value()) {
-    put(kNextRowNumberKey, static_cast<uint64_t>(*next_row_number_));
-  }
-  rocksdb::WriteOptions options;
-  options.sync = true;
-  return FromRocksDb(store().db().Write(options, &batch_), "committing");
+  return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<const StoreState>> Commit::Run(const ChangeSet& changes) {
-  VARVE_RETURN_IF_ERROR(ChangeDirectory(changes));
-  for (const RowChange& change : changes.changes()) {
-    VARVE_RETURN_IF_ERROR(Apply(change));
+absl::Status Commit::DeriveFootprint() {
+  if (footprint_ != nullptr) {
+    return absl::OkStatus();
   }
+  for (const auto& group : groups_) {
+    if (group->relation()->id != kSnapshotChanges) {
+      continue;
+    }
+    const RowDecoder decoder(group->relation(), {*group->relation()->columns.Find("changes_made")});
+    DecodedHandle scratch;
+    for (const GroupVersion& version : group->versions()) {
+      if (version.stored || version.erased) {
+        continue;
+      }
+      Datum changes_made;
+      VARVE_RETURN_IF_ERROR(decoder.Decode(group->handle(), version.begin, version.end,
+                                           version.payload, &scratch, {&changes_made, 1}));
+      if (changes_made.is_null()) {
+        continue;
+      }
+      // A row set may say what it likes there; what cannot be read is no reason to refuse it.
+      absl::StatusOr<Footprint> footprint = Footprint::FromChangesMade(changes_made.bytes());
+      if (footprint.ok()) {
+        footprint_ = std::make_shared<const Footprint>(*std::move(footprint));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Commit::Finish() {
   VARVE_RETURN_IF_ERROR(Check());
-  VARVE_RETURN_IF_ERROR(Write());
+  VARVE_RETURN_IF_ERROR(DeriveFootprint());
+  VARVE_RETURN_IF_ERROR(WriteIndex());
+  VARVE_RETURN_IF_ERROR(WriteGroups());
+  PutDefault(std::string(kLastCsnKey), std::to_string(csn_));
+  PutDefault(std::string(kLastSnapshotKey), std::to_string(last_snapshot_));
+  for (const auto& [key, value] : defaults_) {
+    rocksdb::ColumnFamilyHandle* const family = this->family(Family::kDefault);
+    (value.has_value() ? batch().Put(family, key, *value) : batch().Delete(family, key))
+        .PermitUncheckedError();
+  }
+  return absl::OkStatus();
+}
+
+CommitGroup::CommitGroup(std::shared_ptr<const StoreState> base)
+    : base_(std::move(base)),
+      names_csn_(base_->names_csn),
+      csn_(base_->csn),
+      last_snapshot_(base_->last_snapshot),
+      retain_from_(base_->retain_from),
+      pins_(base_->pins),
+      directory_(base_->directory) {}
+
+absl::Status CommitGroup::Add(const PrepareCommit& prepare) {
+  batch_.SetSavePoint();
+  Commit commit(this);
+  absl::Status status = prepare(commit);
+  if (status.ok()) {
+    status = commit.Finish();
+  }
+  if (!status.ok()) {
+    VARVE_RETURN_IF_ERROR(BatchStatus(batch_.RollbackToSavePoint()));
+    return status;
+  }
+  VARVE_RETURN_IF_ERROR(BatchStatus(batch_.PopSavePoint()));
+  ++commits_;
+  closed_ = closed_ || commit.closes_group_;
+  csn_ = commit.csn_;
+  last_snapshot_ = commit.last_snapshot_;
+  retain_from_ = commit.retain_from_;
+  pins_ = std::move(commit.pins_);
+  directory_ = std::move(commit.directory_);
+  for (auto& [key, value] : commit.defaults_) {
+    defaults_[key] = std::move(value);
+  }
+  for (std::unique_ptr<VersionGroup>& group : commit.groups_) {
+    if (HoldsNames(group->relation()->id)) {
+      names_csn_ = csn_;
+    }
+    group->TakeAsStored(csn_);
+    std::string key = LiveKey(group->relation()->id, group->handle());
+    settled_[std::move(key)] = std::move(group);
+  }
+  if (commit.footprint_ != nullptr) {
+    footprints_.push_back(
+        {.csn = csn_, .snapshot = last_snapshot_, .footprint = std::move(commit.footprint_)});
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<const StoreState>> CommitGroup::Write(bool sync) {
+  VARVE_RETURN_IF_ERROR(base_->store->Write(&batch_, sync));
   auto next = std::make_shared<StoreState>();
   next->store = base_->store;
   next->snapshot = next->store->db().GetSnapshot();
   next->csn = csn_;
   next->last_snapshot = last_snapshot_;
-  next->retain_from = base_->retain_from;
+  next->retain_from = retain_from_;
+  next->pins = pins_;
   next->directory = directory_;
+  next->names_csn = names_csn_;
   return next;
-}
-
-}  // namespace
-
-absl::StatusOr<std::shared_ptr<const StoreState>> CommitChanges(
-    const std::shared_ptr<const StoreState>& base, const ChangeSet& changes) {
-  return Commit(base).Run(changes);
 }
 
 }  // namespace varve

@@ -4,6 +4,7 @@
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -20,9 +21,7 @@
 namespace varve {
 namespace {
 
-constexpr std::string_view kIdentityFile = "/VARVE";
 constexpr std::string_view kIdentityText = "varve catalog, format ";
-constexpr std::string_view kRowsDirectory = "/rows";
 
 constexpr size_t kBlockSize = 16 << 10;
 constexpr double kBloomBitsPerKey = 10;
@@ -37,9 +36,10 @@ class SilentLogger : public rocksdb::Logger {
   void Logv(const char* /*format*/, va_list /*args*/) override {}
 };
 
-rocksdb::DBOptions DatabaseOptions(bool read_only) {
+// `env` null: CheckedEnvironment().
+rocksdb::DBOptions DatabaseOptions(bool read_only, rocksdb::Env* env = nullptr) {
   rocksdb::DBOptions options;
-  options.env = CheckedEnvironment();
+  options.env = env != nullptr ? env : CheckedEnvironment();
   options.max_open_files = -1;
   options.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
   options.keep_log_file_num = kInfoLogFiles;
@@ -49,6 +49,11 @@ rocksdb::DBOptions DatabaseOptions(bool read_only) {
   // A log that ends in the middle of a record is a crash; any other damage to it is corruption and
   // must be reported, not read around.
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+  // The log may hold a commit that failed. Opening replays it for the families that were not
+  // flushed since: for all or for none of them, or there would be half a commit.
+  options.atomic_flush = true;
+  // After an error RocksDB must not go on by itself: see RowStore::Write.
+  options.max_bgerror_resume_count = 0;
   options.wal_bytes_per_sync = 1 << 20;
   options.bytes_per_sync = 1 << 20;
   if (read_only) {
@@ -66,30 +71,35 @@ std::vector<rocksdb::ColumnFamilyDescriptor> FamilyDescriptors(
   return descriptors;
 }
 
-// Changes whenever files are added to the database or no longer belong to it.
-std::string ManifestMark(const std::string& rows) {
-  std::ifstream file(StrCat(rows, "/CURRENT"));
-  std::string manifest;
-  std::getline(file, manifest);
-  std::error_code error;
-  return StrCat(manifest, " ", std::filesystem::file_size(StrCat(rows, "/", manifest), error));
-}
-
 struct OpenDatabase {
   std::unique_ptr<rocksdb::DB> db;
   std::vector<rocksdb::ColumnFamilyHandle*> families;
 };
 
-absl::StatusOr<OpenDatabase> OpenRows(const std::string& rows, const RowStoreOptions& options) {
+enum class OpenMode : uint8_t { kWrite, kReadOnly, kFollow };
+
+absl::StatusOr<OpenDatabase> OpenRows(const std::string& rows, OpenMode mode,
+                                      const std::shared_ptr<rocksdb::Cache>& cache,
+                                      rocksdb::Env* env) {
   VARVE_RETURN_IF_ERROR(CheckLogs(rows));
-  const rocksdb::DBOptions db_options = DatabaseOptions(options.read_only);
-  const auto families = FamilyDescriptors(rocksdb::NewLRUCache(options.block_cache_bytes));
+  const rocksdb::DBOptions db_options = DatabaseOptions(mode != OpenMode::kWrite, env);
+  const auto families = FamilyDescriptors(cache);
   OpenDatabase open;
   rocksdb::DB* db = nullptr;
-  const rocksdb::Status status =
-      options.read_only
-          ? rocksdb::DB::OpenForReadOnly(db_options, rows, families, &open.families, &db)
-          : rocksdb::DB::Open(db_options, rows, families, &open.families, &db);
+  rocksdb::Status status;
+  switch (mode) {
+    case OpenMode::kWrite:
+      status = rocksdb::DB::Open(db_options, rows, families, &open.families, &db);
+      break;
+    case OpenMode::kReadOnly:
+      status = rocksdb::DB::OpenForReadOnly(db_options, rows, families, &open.families, &db);
+      break;
+    case OpenMode::kFollow:
+      // Nothing goes to the secondary path: it is there for a log of RocksDB's own.
+      status = rocksdb::DB::OpenAsSecondary(db_options, rows, /*secondary_path=*/rows, families,
+                                            &open.families, &db);
+      break;
+  }
   VARVE_RETURN_IF_ERROR(FromRocksDb(status, StrCat("opening ", rows)));
   open.db.reset(db);
   return open;
@@ -105,18 +115,30 @@ void CloseDatabase(rocksdb::DB* db, std::span<rocksdb::ColumnFamilyHandle* const
   db->Close().PermitUncheckedError();
 }
 
+absl::Status CheckIsNoCheckpoint(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(StrCat(path, "/", kCheckpointFile), error)
+             ? absl::FailedPreconditionError(
+                   StrCat(path,
+                          " is a checkpoint and stays as it is; write to a catalog made of it: "
+                          "`varve checkpoint restore ",
+                          path, " --to=PATH`"))
+             : absl::OkStatus();
+}
+
 // Beside a writer, files and logs may be replaced and removed between being listed and being
 // opened: the opening fails then, or misses what went from a log into a file meanwhile. Every such
 // change is in the manifest before anything is removed, so an opening during which the manifest
-// stayed as it was is a whole one.
+// stayed as it was, and no log went, is a whole one.
 absl::StatusOr<OpenDatabase> OpenRowsBesideWriter(const std::string& rows,
-                                                  const RowStoreOptions& options) {
+                                                  const std::shared_ptr<rocksdb::Cache>& cache,
+                                                  rocksdb::Env* env, DatabaseMark* mark) {
   constexpr int kAttempts = 100;  // with the pauses between them about five seconds
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     std::this_thread::sleep_for(std::chrono::milliseconds(attempt));
-    const std::string before = ManifestMark(rows);
-    absl::StatusOr<OpenDatabase> open = OpenRows(rows, options);
-    if (ManifestMark(rows) == before) {
+    *mark = TakeMark(rows);
+    absl::StatusOr<OpenDatabase> open = OpenRows(rows, OpenMode::kReadOnly, cache, env);
+    if (SameFiles(TakeMark(rows), *mark)) {
       return open;
     }
     if (open.ok()) {
@@ -127,7 +149,32 @@ absl::StatusOr<OpenDatabase> OpenRowsBesideWriter(const std::string& rows,
       StrCat("opening ", rows, ": the writer changes its files too fast; try again"));
 }
 
+absl::Status WriterChangedFiles(const std::string& rows) {
+  return absl::UnavailableError(
+      StrCat(rows, ": the writer has changed its files meanwhile; open the catalog anew"));
+}
+
+// The table files a database is made of, by family, with their sizes.
+std::vector<std::string> TableFiles(rocksdb::DB* db) {
+  std::vector<rocksdb::LiveFileMetaData> files;
+  db->GetLiveFilesMetaData(&files);
+  std::vector<std::string> names;
+  for (const rocksdb::LiveFileMetaData& file : files) {
+    names.push_back(StrCat(file.column_family_name, " ", file.name, " ", file.size));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 }  // namespace
+
+std::string ManifestMark(const std::string& rows) {
+  std::ifstream file(StrCat(rows, "/CURRENT"));
+  std::string manifest;
+  std::getline(file, manifest);
+  std::error_code error;
+  return StrCat(manifest, " ", std::filesystem::file_size(StrCat(rows, "/", manifest), error));
+}
 
 absl::Status FromRocksDb(const rocksdb::Status& status, std::string_view what) {
   if (status.ok()) {
@@ -180,14 +227,14 @@ absl::Status CheckIsCatalog(const std::string& path) {
     return absl::NotFoundError(
         StrCat(path, " does not exist; make a catalog there with `varve init` or `varve import`"));
   }
-  std::ifstream file(StrCat(path, kIdentityFile));
+  std::ifstream file(StrCat(path, "/", kIdentityFile));
   std::string line;
   std::optional<uint32_t> format;
   if (file.is_open() && std::getline(file, line) && line.starts_with(kIdentityText)) {
     format = ParseNumber<uint32_t>(std::string_view(line).substr(kIdentityText.size()));
   }
   if (!format.has_value() &&
-      std::filesystem::exists(StrCat(path, kRowsDirectory, "/CURRENT"), error)) {
+      std::filesystem::exists(StrCat(path, "/", kRowsDirectory, "/CURRENT"), error)) {
     return absl::DataLossError(StrCat(
         path,
         ": the file VARVE is missing or damaged, though a row store is there; it holds the line '",
@@ -214,14 +261,65 @@ absl::StatusOr<std::shared_ptr<RowStore>> RowStore::Open(const std::string& path
   store->path_ = path;
   store->read_only_ = options.read_only;
   if (!options.read_only) {
+    VARVE_RETURN_IF_ERROR(CheckIsNoCheckpoint(path));
     VARVE_ASSIGN_OR_RETURN(store->lock_, CatalogLock::Acquire(path));
   }
-  const std::string rows = StrCat(path, kRowsDirectory);
-  VARVE_ASSIGN_OR_RETURN(OpenDatabase open, options.read_only ? OpenRowsBesideWriter(rows, options)
-                                                              : OpenRows(rows, options));
+  if (options.file_system != nullptr) {
+    store->env_ = MakeCheckedEnvironment(options.file_system);
+  }
+  store->options_ = options;
+  store->cache_ = rocksdb::NewLRUCache(options.block_cache_bytes);
+  rocksdb::Env* const env = store->env_.get();
+  const std::string rows = StrCat(path, "/", kRowsDirectory);
+  VARVE_ASSIGN_OR_RETURN(OpenDatabase open,
+                         options.read_only
+                             ? OpenRowsBesideWriter(rows, store->cache_, env, &store->mark_)
+                             : OpenRows(rows, OpenMode::kWrite, store->cache_, env));
   store->db_ = std::move(open.db);
   std::copy(open.families.begin(), open.families.end(), store->families_.begin());
   return store;
+}
+
+absl::StatusOr<std::shared_ptr<RowStore>> RowStore::OpenFollower() const {
+  const std::string rows = StrCat(path_, "/", kRowsDirectory);
+  std::shared_ptr<RowStore> store(new RowStore());
+  store->path_ = path_;
+  store->read_only_ = true;
+  store->is_follower_ = true;
+  store->options_ = options_;
+  store->cache_ = cache_;
+  store->mark_ = TakeMark(rows);
+  if (store->mark_.manifest != mark_.manifest) {
+    return WriterChangedFiles(rows);
+  }
+  if (options_.file_system != nullptr) {
+    store->env_ = MakeCheckedEnvironment(options_.file_system);
+  }
+  VARVE_ASSIGN_OR_RETURN(OpenDatabase open,
+                         OpenRows(rows, OpenMode::kFollow, cache_, store->env_.get()));
+  store->db_ = std::move(open.db);
+  std::copy(open.families.begin(), open.families.end(), store->families_.begin());
+  // A secondary instance takes a damaged or missing file for one it need not know and shows an
+  // earlier state: this store, which was opened with the same manifest, says what belongs.
+  if (!SameFiles(TakeMark(rows), store->mark_) || TableFiles(&store->db()) != TableFiles(&db())) {
+    return WriterChangedFiles(rows);
+  }
+  return store;
+}
+
+absl::Status RowStore::CatchUp() {
+  const std::string rows = StrCat(path_, "/", kRowsDirectory);
+  DatabaseMark mark = TakeMark(rows);
+  if (mark.manifest != mark_.manifest) {
+    return WriterChangedFiles(rows);
+  }
+  VARVE_RETURN_IF_ERROR(
+      FromRocksDb(db_->TryCatchUpWithPrimary(), StrCat("reading the log of ", rows)));
+  if (ManifestMark(rows) != mark.manifest) {
+    return WriterChangedFiles(rows);
+  }
+  mark_ = std::move(mark);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::shared_ptr<RowStore>> RowStore::Create(const std::string& path) {
@@ -240,14 +338,14 @@ absl::StatusOr<std::shared_ptr<RowStore>> RowStore::Create(const std::string& pa
   rocksdb::DB* db = nullptr;
   const RowStoreOptions defaults;
   VARVE_RETURN_IF_ERROR(FromRocksDb(
-      rocksdb::DB::Open(db_options, StrCat(path, kRowsDirectory),
+      rocksdb::DB::Open(db_options, StrCat(path, "/", kRowsDirectory),
                         FamilyDescriptors(rocksdb::NewLRUCache(defaults.block_cache_bytes)),
                         &handles, &db),
       StrCat("making a row store in ", path)));
   store->db_.reset(db);
   std::copy(handles.begin(), handles.end(), store->families_.begin());
-  VARVE_RETURN_IF_ERROR(
-      WriteDurableFile(StrCat(path, kIdentityFile), StrCat(kIdentityText, kFormatVersion, "\n")));
+  VARVE_RETURN_IF_ERROR(WriteDurableFile(StrCat(path, "/", kIdentityFile),
+                                         StrCat(kIdentityText, kFormatVersion, "\n")));
   return store;
 }
 
@@ -276,7 +374,38 @@ absl::StatusOr<std::optional<std::string>> RowStore::GetDefault(
   return value;
 }
 
+absl::Status RowStore::CheckWritable() const {
+  const std::lock_guard<std::mutex> lock(write_error_mutex_);
+  return write_error_.ok() ? absl::OkStatus()
+                           : absl::Status(write_error_.code(),
+                                          StrCat("an earlier write to ", path_, " failed (",
+                                                 MessageOf(write_error_),
+                                                 "); open the catalog again to write to it"));
+}
+
+absl::Status RowStore::KeepError(absl::Status status) {
+  if (!status.ok()) {
+    const std::lock_guard<std::mutex> lock(write_error_mutex_);
+    write_error_.Update(status);
+  }
+  return status;
+}
+
+absl::Status RowStore::Write(rocksdb::WriteBatch* batch, bool sync) {
+  VARVE_RETURN_IF_ERROR(CheckWritable());
+  rocksdb::WriteOptions options;
+  options.sync = sync;
+  return KeepError(
+      FromRocksDb(db_->Write(options, batch), StrCat("writing to the log of ", path_)));
+}
+
+absl::Status RowStore::SyncLog() {
+  VARVE_RETURN_IF_ERROR(CheckWritable());
+  return KeepError(FromRocksDb(db_->SyncWAL(), StrCat("syncing the log of ", path_)));
+}
+
 absl::Status RowStore::Flush() {
+  VARVE_RETURN_IF_ERROR(CheckWritable());
   return FromRocksDb(db_->Flush(rocksdb::FlushOptions(), {families_.begin(), families_.end()}),
                      StrCat("flushing ", path_));
 }

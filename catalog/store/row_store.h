@@ -5,15 +5,24 @@
 //   varve.lock   see catalog_lock.h
 //   rows/        the RocksDB database
 //
-// Thread-safety: as RocksDB's DB: any thread. Ownership: a RowStore owns the database and, when it
-// was opened for writing, the lock; StoreStates keep it alive.
+// A store that is open read-only shows the database as it was when it was opened. Beside a writer a
+// *follower* (a RocksDB secondary instance) can be opened, too, which catches up with what the
+// writer has logged since; store_follower.h says when which of the two is used, and why.
+//
+// Thread-safety: as RocksDB's DB: any thread; CatchUp needs the store to itself. Ownership: a
+// RowStore owns the database and, when it was opened for writing, the lock; StoreStates keep it
+// alive.
 #pragma once
 
+#include <rocksdb/cache.h>
 #include <rocksdb/db.h>
+#include <rocksdb/file_system.h>
 #include <rocksdb/options.h>
 
 #include <array>
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -21,7 +30,9 @@
 #include "absl/status/statusor.h"
 #include "catalog/read_view.h"
 #include "catalog/relation_directory.h"
+#include "catalog/retention/pin_set.h"
 #include "catalog/store/catalog_lock.h"
+#include "catalog/store/database_mark.h"
 
 namespace varve {
 
@@ -29,15 +40,24 @@ enum class Family : uint8_t { kDefault = 0, kLive = 1, kEnded = 2, kChanges = 3 
 inline constexpr std::array kFamilyNames = {"default", "live", "ended", "changes"};
 inline constexpr size_t kNumFamilies = kFamilyNames.size();
 
+// Names in a catalog's directory.
+inline constexpr std::string_view kIdentityFile = "VARVE";
+inline constexpr std::string_view kRowsDirectory = "rows";
+// Beside them in a checkpoint (catalog/backup), which is never opened for writing.
+inline constexpr std::string_view kCheckpointFile = "CHECKPOINT";
+
 struct RowStoreOptions {
   bool read_only = false;
   uint64_t block_cache_bytes = uint64_t{256} << 20;
+  // What RocksDB reads and writes through; null: the default one. A wrapper over that one, since
+  // some files are read past it (checked_file_system.h).
+  std::shared_ptr<rocksdb::FileSystem> file_system;
 };
 
 class RowStore {
  public:
-  // Opens the catalog at `path`. Errors: NotFound, FailedPrecondition (newer format), Unavailable
-  // (locked), DataLoss (damaged).
+  // Opens the catalog at `path`. Errors: NotFound, FailedPrecondition (a newer format, or a
+  // checkpoint to be written to), Unavailable (locked), DataLoss (damaged).
   static absl::StatusOr<std::shared_ptr<RowStore>> Open(const std::string& path,
                                                         const RowStoreOptions& options);
 
@@ -52,6 +72,24 @@ class RowStore {
 
   const std::string& path() const { return path_; }
   bool read_only() const { return read_only_; }
+  const RowStoreOptions& options() const { return options_; }
+
+  // Opens a follower of the same catalog. Requires: read_only(). Unavailable when the writer has
+  // changed its files since this store was opened (or does while the follower is): then only
+  // opening the catalog anew tells what there is.
+  absl::StatusOr<std::shared_ptr<RowStore>> OpenFollower() const;
+  bool is_follower() const { return is_follower_; }
+
+  // Reads what the writer has logged since. Requires: is_follower(), not in_use(). Errors:
+  // Unavailable as for OpenFollower, those of reading the log. After an error the store must not be
+  // read any more.
+  absl::Status CatchUp();
+
+  // What the files looked like, at the latest, before this store read them. Read-only stores only.
+  const DatabaseMark& mark() const { return mark_; }
+
+  // Whether a StoreState is on it. Read-only stores only.
+  bool in_use() const { return states_.load(std::memory_order_acquire) != 0; }
   rocksdb::DB& db() const { return *db_; }
   rocksdb::ColumnFamilyHandle* family(Family family) const {
     return families_[static_cast<size_t>(family)];
@@ -61,29 +99,58 @@ class RowStore {
   absl::StatusOr<std::optional<std::string>> GetDefault(std::string_view key,
                                                         const rocksdb::Snapshot* snapshot) const;
 
+  // Writes a batch to the log, with a sync of it if `sync`, and to the memtables. A write or sync
+  // that fails is the last one: what it wrote may be in the log or not, which is known only when
+  // that is read again, so nothing may be built upon either. This, SyncLog and Flush then return
+  // its error until the catalog is opened again.
+  absl::Status Write(rocksdb::WriteBatch* batch, bool sync);
+
+  // Syncs what was written without.
+  absl::Status SyncLog();
+
   // Writes memtables to files, so that nothing has to be replayed at the next opening.
   absl::Status Flush();
 
+  // OK, or that a write or sync has failed.
+  absl::Status CheckWritable() const;
+
  private:
+  // Keeps the error of a write or sync; returns it.
+  absl::Status KeepError(absl::Status status);
+
+  friend struct StoreState;
+  friend absl::StatusOr<std::shared_ptr<const StoreState>> TakeState(
+      std::shared_ptr<RowStore> store);
   RowStore() = default;
 
   std::string path_;
   bool read_only_ = false;
+  bool is_follower_ = false;
+  RowStoreOptions options_;
+  DatabaseMark mark_;
+  std::shared_ptr<rocksdb::Cache> cache_;
+  std::atomic<int> states_ = 0;  // on a read-only store
   std::unique_ptr<CatalogLock> lock_;
+  std::unique_ptr<rocksdb::Env> env_;  // null: CheckedEnvironment()
   std::unique_ptr<rocksdb::DB> db_;
   std::array<rocksdb::ColumnFamilyHandle*, kNumFamilies> families_{};
+  mutable std::mutex write_error_mutex_;
+  absl::Status write_error_;  // of the write or sync that failed
 };
 
 // A state of the row store: what all read views taken at one csn share.
 struct StoreState {
   std::shared_ptr<RowStore> store;
-  const rocksdb::Snapshot* snapshot = nullptr;  // owned
+  const rocksdb::Snapshot* snapshot = nullptr;  // owned; null on read-only stores, which stand still
   Csn csn = 0;
   SnapshotId last_snapshot = 0;
   SnapshotId retain_from = 0;
+  std::shared_ptr<const PinSet> pins;  // never null
   std::shared_ptr<const RelationDirectory> directory;
+  // The last commit known to have changed a schema, table, view or macro.
+  Csn names_csn = 0;
 
-  StoreState() = default;
+  StoreState() : pins(std::make_shared<const PinSet>()) {}
   StoreState(const StoreState&) = delete;
   StoreState& operator=(const StoreState&) = delete;
   ~StoreState();
@@ -100,6 +167,10 @@ rocksdb::ColumnFamilyOptions FamilyOptions(Family family,
 
 // RocksDB's status as ours; `what` says what was being done. Corruption becomes DataLoss.
 absl::Status FromRocksDb(const rocksdb::Status& status, std::string_view what);
+
+// A text that changes whenever files are added to the RocksDB database in the directory `rows` or
+// no longer belong to it.
+std::string ManifestMark(const std::string& rows);
 
 // Whether the directory is a catalog: OK, NotFound, or FailedPrecondition for a newer format.
 absl::Status CheckIsCatalog(const std::string& path);

@@ -45,6 +45,42 @@ std::string RelationKey(RelationId relation) {
   return absl::StrFormat("%s%010d", std::string(kRelationKeyPrefix), relation);
 }
 
+std::string DroppedRelationKey(Csn csn, RelationId relation) {
+  return absl::StrFormat("%s%020d/%010d", std::string(kDroppedKeyPrefix), csn, relation);
+}
+
+std::string ChangesKey(Csn csn, RelationId relation, uint32_t chunk) {
+  std::string key;
+  PutBigEndian(&key, csn);
+  PutBigEndian(&key, relation);
+  PutBigEndian(&key, chunk);
+  return key;
+}
+
+bool ParseChangesKey(std::string_view key, ChangesKeyParts* parts) {
+  return GetBigEndian(&key, &parts->csn) && GetBigEndian(&key, &parts->relation) &&
+         GetBigEndian(&key, &parts->chunk) && key.empty();
+}
+
+bool ParseDroppedRelationKey(std::string_view key, Csn* csn, RelationId* relation) {
+  if (!key.starts_with(kDroppedKeyPrefix)) {
+    return false;
+  }
+  key.remove_prefix(kDroppedKeyPrefix.size());
+  const size_t slash = key.find('/');
+  if (slash == std::string_view::npos) {
+    return false;
+  }
+  const std::optional<Csn> dropped_at = ParseNumber<Csn>(key.substr(0, slash));
+  const std::optional<RelationId> id = ParseNumber<RelationId>(key.substr(slash + 1));
+  if (!dropped_at.has_value() || !id.has_value()) {
+    return false;
+  }
+  *csn = *dropped_at;
+  *relation = *id;
+  return true;
+}
+
 bool ParseLive(std::string_view key, std::string_view value, StoredVersion* version) {
   if (key.size() < kRelationPrefixSize) {
     return false;

@@ -4,7 +4,7 @@
 //   live      relation u32 | handle                    begin varint | csn varint | payload
 //             (relation | 80000000) u32 | id u64       handle            (index of a unique column)
 //   ended     relation u32 | handle | begin u64        end varint | csn varint | payload
-//   changes   csn u64 | relation u32 | chunk u32       change records
+//   changes   csn u64 | relation u32 | chunk u32       change records (change_record.h)
 //   default   short text                               text or protobuf
 //
 // Fixed-width integers in keys are big-endian, so that keys sort by number.
@@ -37,6 +37,14 @@ inline constexpr std::string_view kRetainFromKey = "retain_from";
 inline constexpr std::string_view kNextRelationKey = "next_relation";
 inline constexpr std::string_view kNextRowNumberKey = "next_row_number";
 inline constexpr std::string_view kRelationKeyPrefix = "relation/";  // + id, 10 digits
+// Where the change feed begins: changes of later csns are all there. Absent: kBulkLoadCsn.
+inline constexpr std::string_view kChangesFromKey = "changes_from";
+// Descriptions of dropped relations that changes still speak of: + csn of the drop, 20 digits, "/",
+// id, 10 digits. The value is that of the directory.
+inline constexpr std::string_view kDroppedKeyPrefix = "dropped/";
+
+// The csn of everything a bulk load brings: the first one of every catalog.
+inline constexpr Csn kBulkLoadCsn = 1;
 
 void AppendRelationPrefix(RelationId relation, std::string* out);
 std::string RelationPrefix(RelationId relation);
@@ -44,6 +52,8 @@ std::string LiveKey(RelationId relation, std::string_view handle);
 std::string EndedKey(RelationId relation, std::string_view handle, SnapshotId begin);
 std::string IndexKey(RelationId relation, int64_t id);
 std::string RelationKey(RelationId relation);  // of the directory
+std::string DroppedRelationKey(Csn csn, RelationId relation);
+std::string ChangesKey(Csn csn, RelationId relation, uint32_t chunk);
 
 // A stored version, borrowed from a key and a value.
 struct StoredVersion {
@@ -53,6 +63,15 @@ struct StoredVersion {
   Csn csn = 0;
   std::string_view payload;
 };
+
+// Split a key. false: malformed.
+struct ChangesKeyParts {
+  Csn csn = 0;
+  RelationId relation = 0;
+  uint32_t chunk = 0;
+};
+bool ParseChangesKey(std::string_view key, ChangesKeyParts* parts);
+bool ParseDroppedRelationKey(std::string_view key, Csn* csn, RelationId* relation);
 
 // Split a key/value pair of the two families. false: malformed.
 bool ParseLive(std::string_view key, std::string_view value, StoredVersion* version);

@@ -160,7 +160,7 @@ void StoreScan::ApplyPredicate(ScanBatch* batch) {
   for (size_t i = 0; i < kept; ++i) {
     batch->begins[i] = batch->begins[selection_[i]];
     batch->ends[i] = batch->ends[selection_[i]];
-    if (options_.with_handles) {
+    if (options_.with_handles && selection_[i] != i) {  // a string moved onto itself is emptied
       batch->handles[i] = std::move(batch->handles[selection_[i]]);
     }
   }

@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "catalog/retention/pins.h"
 #include "catalog/store/row_store.h"
 #include "catalog/store/store_format.h"
 
@@ -40,6 +41,9 @@ StoreState::~StoreState() {
   if (snapshot != nullptr) {
     store->db().ReleaseSnapshot(snapshot);
   }
+  if (store != nullptr && store->read_only()) {
+    store->states_.fetch_sub(1, std::memory_order_release);
+  }
 }
 
 rocksdb::ReadOptions StoreState::read_options() const {
@@ -51,13 +55,20 @@ rocksdb::ReadOptions StoreState::read_options() const {
 absl::StatusOr<std::shared_ptr<const StoreState>> TakeState(std::shared_ptr<RowStore> store) {
   auto state = std::make_shared<StoreState>();
   state->store = std::move(store);
-  state->snapshot = state->store->db().GetSnapshot();
+  if (state->store->read_only()) {
+    state->store->states_.fetch_add(1, std::memory_order_relaxed);
+  } else {
+    state->snapshot = state->store->db().GetSnapshot();
+  }
   VARVE_ASSIGN_OR_RETURN(state->csn, GetNumber(*state->store, kLastCsnKey, state->snapshot));
   VARVE_ASSIGN_OR_RETURN(state->last_snapshot,
                          GetNumber(*state->store, kLastSnapshotKey, state->snapshot));
   VARVE_ASSIGN_OR_RETURN(state->retain_from,
                          GetNumber(*state->store, kRetainFromKey, state->snapshot));
+  VARVE_ASSIGN_OR_RETURN(PinSet pins, LoadPins(*state->store, state->snapshot));
+  state->pins = std::make_shared<const PinSet>(std::move(pins));
   VARVE_ASSIGN_OR_RETURN(state->directory, LoadDirectory(*state));
+  state->names_csn = state->csn;
   return state;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/key_codec.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "catalog/handle.h"
@@ -74,9 +75,21 @@ absl::Status VersionGroup::Error(absl::StatusCode code, std::string_view message
       code, StrCat(relation_->name, " ", HandleToText(*relation_, handle_), ": ", message));
 }
 
-absl::Status VersionGroup::Load(const StoreState& state) {
-  const bool has_ended = relation_->versioning == Versioning::kInterval;
-  if (!has_ended && !relation_->may_repeat()) {
+absl::Status VersionGroup::Take(const StoredVersion& stored) {
+  DecodedHandle decoded;
+  VARVE_RETURN_IF_ERROR(DecodeHandle(*relation_, stored.handle, &decoded));
+  versions_.push_back({.ordinal = decoded.ordinal,
+                       .begin = stored.begin,
+                       .end = stored.end,
+                       .csn = stored.csn,
+                       .payload = std::string(stored.payload),
+                       .stored = true,
+                       .stored_end = stored.end});
+  return absl::OkStatus();
+}
+
+absl::Status VersionGroup::LoadLive(const StoreState& state) {
+  if (!relation_->may_repeat()) {
     // At most one version, at one key: a point look-up, answered by the bloom filter when absent.
     rocksdb::PinnableSlice value;
     const std::string key = LiveKey(relation_->id, handle_);
@@ -90,26 +103,94 @@ absl::Status VersionGroup::Load(const StoreState& state) {
     if (!ParseLive(key, ToView(value), &version)) {
       return MalformedPair(*relation_, key);
     }
-    versions_.push_back(
-        {.begin = version.begin, .payload = std::string(version.payload), .stored = true});
-    return absl::OkStatus();
+    return Take(version);
   }
-  VersionCursor cursor(state, relation_, has_ended ? VersionSet::kBoth : VersionSet::kLive,
-                       handle_);
+  VersionCursor cursor(state, relation_, VersionSet::kLive, handle_);
   VARVE_RETURN_IF_ERROR(cursor.Start());
-  DecodedHandle decoded;
   while (cursor.valid()) {
-    const StoredVersion& version = cursor.version();
-    VARVE_RETURN_IF_ERROR(DecodeHandle(*relation_, version.handle, &decoded));
-    versions_.push_back({.ordinal = decoded.ordinal,
-                         .begin = version.begin,
-                         .end = version.end,
-                         .payload = std::string(version.payload),
-                         .stored = true,
-                         .stored_end = version.end});
+    VARVE_RETURN_IF_ERROR(Take(cursor.version()));
     VARVE_RETURN_IF_ERROR(cursor.Next());
   }
   return absl::OkStatus();
+}
+
+// Intervals of one handle with one ordinal do not overlap, so their ends rise with their begins:
+// from the newest backwards until one does not end after `from`.
+absl::Status VersionGroup::LoadEnded(const StoreState& state, SnapshotId from) {
+  const std::string lower = LiveKey(relation_->id, handle_);
+  const std::string upper = PrefixSuccessor(lower);
+  const rocksdb::Slice lower_slice(lower);
+  const rocksdb::Slice upper_slice(upper);
+  rocksdb::ReadOptions options = state.read_options();
+  options.iterate_lower_bound = &lower_slice;
+  options.iterate_upper_bound = &upper_slice;
+  const std::unique_ptr<rocksdb::Iterator> it(
+      state.store->db().NewIterator(options, state.store->family(Family::kEnded)));
+  it->SeekToLast();
+  while (it->Valid()) {
+    StoredVersion version;
+    if (!ParseEnded(ToView(it->key()), ToView(it->value()), &version)) {
+      return MalformedPair(*relation_, ToView(it->key()));
+    }
+    if (version.end <= from) {
+      // On to the handle's next lower ordinal.
+      it->SeekForPrev(EndedKey(relation_->id, version.handle, 0));
+      if (it->Valid() && it->key() == rocksdb::Slice(EndedKey(relation_->id, version.handle, 0))) {
+        it->Prev();
+      }
+      continue;
+    }
+    if (version.end <= ended_loaded_from_) {
+      VARVE_RETURN_IF_ERROR(Take(version));
+    }
+    it->Prev();
+  }
+  return FromRocksDb(it->status(), StrCat("reading ", relation_->name));
+}
+
+absl::Status VersionGroup::Load(const StoreState& state, SnapshotId from) {
+  if (!live_loaded_) {
+    live_loaded_ = true;
+    VARVE_RETURN_IF_ERROR(LoadLive(state));
+  }
+  if (relation_->versioning != Versioning::kInterval) {
+    return absl::OkStatus();
+  }
+  if (relation_->declared_key || relation_->unique_column.has_value()) {
+    from = 0;
+  }
+  if (from < ended_loaded_from_) {
+    VARVE_RETURN_IF_ERROR(LoadEnded(state, from));
+    ended_loaded_from_ = from;
+  }
+  // What the store has comes in key order, then what is new in the order it came.
+  std::stable_sort(versions_.begin(), versions_.end(),
+                   [](const GroupVersion& a, const GroupVersion& b) {
+                     if (a.stored != b.stored || !a.stored) {
+                       return a.stored && !b.stored;
+                     }
+                     return std::pair(a.ordinal, a.begin) < std::pair(b.ordinal, b.begin);
+                   });
+  return absl::OkStatus();
+}
+
+GroupVersion* VersionGroup::Find(uint32_t ordinal, SnapshotId begin) {
+  for (GroupVersion& version : versions_) {
+    if (version.stored && version.ordinal == ordinal && version.begin == begin) {
+      return &version;
+    }
+  }
+  return nullptr;
+}
+
+void VersionGroup::TakeAsStored(Csn csn) {
+  std::erase_if(versions_, [](const GroupVersion& version) { return version.erased; });
+  for (GroupVersion& version : versions_) {
+    version.csn = version.changed ? csn : version.csn;
+    version.stored = true;
+    version.stored_end = version.end;
+    version.changed = false;
+  }
 }
 
 void VersionGroup::Insert(SnapshotInterval interval, std::string payload) {

@@ -1,7 +1,8 @@
 // The versions of one handle while a commit works on them.
 //
 // A group starts with what the store holds, takes changes in any order, and is then settled: equal
-// keys get their ordinals, intervals are checked. Only what differs from the store is written.
+// keys get their ordinals, intervals are checked. Only what differs from the store is written. Of a
+// long history only what the changes can meet is read.
 //
 // Thread-safety: none.
 #pragma once
@@ -15,6 +16,7 @@
 #include "base/datum.h"
 #include "catalog/relation.h"
 #include "catalog/store/row_store.h"
+#include "catalog/store/store_format.h"
 
 namespace varve {
 
@@ -22,6 +24,7 @@ struct GroupVersion {
   uint32_t ordinal = 0;
   SnapshotId begin = 0;
   SnapshotId end = kNoEnd;
+  Csn csn = 0;  // of the commit that wrote it; 0 for a new one
   std::string payload;
   bool stored = false;             // the store has it …
   SnapshotId stored_end = kNoEnd;  // … with this end
@@ -37,10 +40,16 @@ class VersionGroup {
   const RelationRef& relation() const { return relation_; }
   const std::string& handle() const { return handle_; }  // without ordinal
   const std::vector<GroupVersion>& versions() const { return versions_; }
+  // To change stored versions; `changed` says that one differs.
+  std::vector<GroupVersion>* mutable_versions() { return &versions_; }
+  // A stored version; nullptr when there is none.
+  GroupVersion* Find(uint32_t ordinal, SnapshotId begin);
   std::string HandleOf(const GroupVersion& version) const;  // with ordinal
 
-  // Reads the versions the store holds.
-  absl::Status Load(const StoreState& state);
+  // Reads the versions the store holds: the live ones and those that end after `from`. May be
+  // called again with a smaller `from`. Relations with a declared or otherwise unique key are read
+  // whole. Changes need the versions that end after the smallest begin they name.
+  absl::Status Load(const StoreState& state, SnapshotId from);
 
   void Insert(SnapshotInterval interval, std::string payload);
   // Overwrites the row, or inserts it.
@@ -54,18 +63,27 @@ class VersionGroup {
   // a declared key.
   absl::Status Settle(SnapshotId last_snapshot);
 
+  // After settling and writing: what the group holds is what the store has.
+  void TakeAsStored(Csn csn);
+
+  // Of the versions read:
   bool IsEmpty() const;   // no version remains
   bool WasEmpty() const;  // the store had none
   bool HadVersion(SnapshotId begin) const;
 
  private:
   absl::Status Error(absl::StatusCode code, std::string_view message) const;
+  absl::Status LoadLive(const StoreState& state);
+  absl::Status LoadEnded(const StoreState& state, SnapshotId from);
+  absl::Status Take(const StoredVersion& stored);
   absl::Status PlaceVersion(size_t index);
   bool Clashes(size_t index, uint32_t ordinal) const;
 
   RelationRef relation_;
   std::string handle_;
   std::vector<GroupVersion> versions_;
+  bool live_loaded_ = false;
+  SnapshotId ended_loaded_from_ = kNoEnd;  // ended versions that end after it have been read
 };
 
 // Checks that a row has a value of the right type for every column, and none missing that must be.

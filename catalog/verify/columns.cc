@@ -13,16 +13,23 @@ std::string ColumnKey(const TableContext& table, int64_t column) {
   return StrCat("table_id=", table.table, " column_id=", column);
 }
 
-// Ids of columns are never used again: see ReuseCheck of verify_objects.cc for why only a gap that
-// some snapshot shows counts.
+bool IsSameColumn(const ColumnVersion& a, const ColumnVersion& b) {
+  return a.parent == b.parent && a.name == b.name && a.type == b.type;
+}
+
+// Ids of columns are never used again, except by the same column, restored: see ReuseCheck of
+// objects.cc, also for why only a gap that some snapshot shows counts.
 void CheckReuse(VerifyRun* run, const RowCursor& rows, const TableContext& table) {
   const ColumnVersion& version = table.columns.back();
   const std::span<const ColumnVersion> versions = table.ColumnVersions(version.id);
   SnapshotId end = 0;
+  bool is_restored = false;
   for (const ColumnVersion& earlier : versions.first(versions.size() - 1)) {
     end = std::max(end, earlier.lifetime.end);
+    is_restored = is_restored || IsSameColumn(earlier, version);
   }
-  if (versions.size() > 1 && run->axis().FirstIn({end, version.lifetime.begin}).has_value()) {
+  if (versions.size() > 1 && !is_restored &&
+      run->axis().FirstIn({end, version.lifetime.begin}).has_value()) {
     run->Report(Rule::kIdReused, rows.relation_name(), rows.Key(),
                 StrCat("a version begins at ", version.lifetime.begin, ", the one before ended at ",
                        end, "; an id is never used again"));
@@ -83,6 +90,7 @@ absl::Status CheckColumns(VerifyRun* run, RowCursor* rows, TableContext* table) 
     if (const std::optional<int64_t> id = rows->Int(1); id.has_value()) {
       table->columns.push_back({.id = *id,
                                 .parent = rows->Int(5),
+                                .name = std::string(rows->Text(3).value_or("")),
                                 .type = std::string(rows->Text(4).value_or("")),
                                 .lifetime = rows->lifetime()});
       CheckReuse(run, *rows, *table);

@@ -1,7 +1,8 @@
-// The snapshots that exist, and whether the rows of one object are there at each of them.
+// The snapshots that are retained, and whether the rows of one object are there at each of them.
 //
-// Expiry deletes snapshots and, lazily, what only they could see. So "a column lives inside its
-// table's life" can be asked at the snapshots that exist and nowhere else.
+// Retention gives snapshots up and, lazily, removes what only they could see. So "a column lives
+// inside its table's life" can be asked at the retained snapshots (retention/retained.h) and nowhere
+// else.
 //
 // Thread-safety: immutable once built.
 #pragma once
@@ -30,10 +31,10 @@ class SnapshotAxis {
   const std::vector<SnapshotId>& snapshots() const { return snapshots_; }
   bool Contains(SnapshotId snapshot) const;
 
-  // The first existing snapshot in [begin, end).
+  // The first retained snapshot in [begin, end).
   std::optional<SnapshotId> FirstIn(Lifetime interval) const;
 
-  // The first existing snapshot in `child` that no interval of `parents` (normalized) holds.
+  // The first retained snapshot in `child` that no interval of `parents` (normalized) holds.
   std::optional<SnapshotId> FirstUncovered(Lifetime child,
                                            const std::vector<Lifetime>& parents) const;
 

@@ -21,6 +21,7 @@ namespace varve {
 struct ColumnVersion {
   int64_t id = 0;
   std::optional<int64_t> parent;
+  std::string name;
   std::string type;
   Lifetime lifetime;
 };

@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "catalog/retention/retained.h"
 #include "catalog/verify/checks.h"
 
 namespace varve {
@@ -12,14 +13,12 @@ struct Part {
   std::initializer_list<RelationId> needs;
 };
 
+// Only what some retained snapshot shows has to be whole: an excision may have removed a part of the
+// rest.
 absl::StatusOr<SnapshotAxis> ReadAxis(const VerifyRun& run) {
-  VARVE_ASSIGN_OR_RETURN(RowCursor rows, OpenBuiltin(run, kSnapshot, {"snapshot_id"}));
-  std::vector<SnapshotId> snapshots;
-  while (rows.valid()) {
-    snapshots.push_back(rows.begin());
-    VARVE_RETURN_IF_ERROR(rows.Next());
-  }
-  return SnapshotAxis(std::move(snapshots));
+  VARVE_ASSIGN_OR_RETURN(const RetainedSnapshots retained,
+                         FindRetained(*run.view().state(), /*held=*/{}, absl::Now()));
+  return SnapshotAxis(retained.snapshots());
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "base/coding.h"
 #include "base/strings.h"
 #include "catalog/handle.h"
 #include "catalog/store/store_format.h"
@@ -31,11 +30,9 @@ class ChangeLog : public CatalogFixture {
     const std::unique_ptr<rocksdb::Iterator> it(catalog_->store().db().NewIterator(
         rocksdb::ReadOptions(), catalog_->store().family(Family::kChanges)));
     for (it->SeekToFirst(); it->Valid(); it->Next()) {
-      std::string_view key = ToView(it->key());
-      Entry entry{.value = it->value().ToString()};
-      EXPECT_TRUE(GetBigEndian(&key, &entry.csn) && GetBigEndian(&key, &entry.relation) &&
-                  GetBigEndian(&key, &entry.chunk) && key.empty());
-      entries.push_back(std::move(entry));
+      ChangesKeyParts key;
+      EXPECT_TRUE(ParseChangesKey(ToView(it->key()), &key));
+      entries.push_back({key.csn, key.relation, key.chunk, it->value().ToString()});
     }
     return entries;
   }
@@ -45,7 +42,7 @@ class ChangeLog : public CatalogFixture {
     std::vector<std::string> texts;
     const Csn last = catalog_->Current().csn();
     for (const Entry& entry : Entries()) {
-      if (entry.csn != last) {
+      if (entry.csn != last || entry.relation == kCommitEntry) {
         continue;
       }
       const auto records = ParseChanges(entry.value);
@@ -75,8 +72,30 @@ class ChangeLog : public CatalogFixture {
   }
 };
 
-TEST_F(ChangeLog, ABulkLoadWritesNone) {
-  EXPECT_TRUE(Entries().empty());
+TEST_F(ChangeLog, EveryCommitSaysWhichSnapshotWasTheLastOne) {
+  MustApply("snapshot 3\n insert table 4 | - | 1 | - | 0 | a");
+  MustApply("put table_stats 4 | 9");
+  MustApply("");
+  MustApply("snapshot 7");
+  std::vector<std::string> texts;
+  for (const Entry& entry : Entries()) {
+    if (entry.relation == kCommitEntry) {
+      const auto records = ParseChanges(entry.value);
+      ASSERT_TRUE(records.ok()) << records.status();
+      ASSERT_EQ(records->size(), 1U);
+      EXPECT_EQ((*records)[0].kind, ChangeKind::kCommit);
+      EXPECT_EQ((*records)[0].handle, "");
+      texts.push_back(StrCat(entry.csn, ": ", (*records)[0].begin));
+    }
+  }
+  EXPECT_EQ(texts, (std::vector<std::string>{"1: 0", "2: 3", "3: 3", "4: 3", "5: 7"}));
+}
+
+TEST_F(ChangeLog, ABulkLoadWritesNoRecordsOfRows) {
+  const std::vector<Entry> entries = Entries();
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_EQ(entries[0].csn, kBulkLoadCsn);
+  EXPECT_EQ(entries[0].relation, kCommitEntry);
 }
 
 TEST_F(ChangeLog, HoldsTheWholeVersionAfterTheCommit) {
@@ -138,7 +157,8 @@ TEST_F(ChangeLog, LargeCommitsAreCutIntoChunksInOrder) {
                    RowOf(*stats, StrCat(i, " | 1 | 1 | 0 | 0 | 0 | ", std::string(1000, 'x'))));
   }
   ASSERT_TRUE(catalog_->Apply(changes).ok());
-  const std::vector<Entry> entries = Entries();
+  std::vector<Entry> entries = Entries();
+  std::erase_if(entries, [](const Entry& entry) { return entry.relation == kCommitEntry; });
   EXPECT_GE(entries.size(), 3U);
   int64_t next = 0;
   for (size_t i = 0; i < entries.size(); ++i) {
@@ -167,9 +187,10 @@ TEST(ChangeRecord, CutOrGarbledEntriesAreDataLossOrRecordsOfTheEntry) {
     recorder.Record(group, version);
   }
   recorder.DropRelation(table->id);
-  const auto entries = recorder.Finish(9);
-  ASSERT_EQ(entries.size(), 1U);
-  const std::string& value = entries[0].second;
+  const auto entries = recorder.Finish(9, 4);
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_EQ(entries[0].second, CommitEntry(4));
+  const std::string& value = entries[1].second;
   const auto whole = ParseChanges(value);
   ASSERT_TRUE(whole.ok());
   ASSERT_EQ(whole->size(), 21U);

@@ -97,14 +97,15 @@ std::string Contents(const std::string& path) {
 }  // namespace
 
 absl::StatusOr<PostgresServer*> PostgresServer::Shared() {
-  static const absl::StatusOr<std::unique_ptr<PostgresServer>> server = Start();
+  static const absl::StatusOr<std::unique_ptr<PostgresServer>> server =
+      Start({"fsync=off", "shared_buffers=16MB"});
   if (!server.ok()) {
     return server.status();
   }
   return server->get();
 }
 
-absl::StatusOr<std::unique_ptr<PostgresServer>> PostgresServer::Start() {
+absl::StatusOr<std::unique_ptr<PostgresServer>> PostgresServer::Start(const Settings& settings) {
   VARVE_ASSIGN_OR_RETURN(const std::string programs, FindPrograms());
   std::unique_ptr<PostgresServer> server(new PostgresServer);
   // Not TempDir: the path of a socket may have 107 bytes only.
@@ -127,10 +128,12 @@ absl::StatusOr<std::unique_ptr<PostgresServer>> PostgresServer::Start() {
   if (::waitpid(initdb, &status, 0) != initdb || status != 0) {
     return absl::InternalError(StrCat("initdb failed: ", Contents(log)));
   }
-  VARVE_ASSIGN_OR_RETURN(
-      server->process_, Spawn({programs + "/postgres", "-D", data, "-k", server->directory_, "-c",
-                               "listen_addresses=", "-c", "fsync=off", "-c", "shared_buffers=16MB"},
-                              log));
+  std::vector<std::string> command = {
+      programs + "/postgres", "-D", data, "-k", server->directory_, "-c", "listen_addresses="};
+  for (const std::string& setting : settings) {
+    command.insert(command.end(), {"-c", setting});
+  }
+  VARVE_ASSIGN_OR_RETURN(server->process_, Spawn(command, log));
   VARVE_RETURN_IF_ERROR(server->WaitUntilReady());
   return server;
 }

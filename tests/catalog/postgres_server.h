@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
@@ -15,8 +16,14 @@ namespace varve {
 
 class PostgresServer {
  public:
-  // The server of this process, started on first use. Error: what is missing or went wrong.
+  // The server of this process, for tests: quick, and not durable. Started on first use. Error:
+  // what is missing or went wrong.
   static absl::StatusOr<PostgresServer*> Shared();
+
+  // Settings of a server: `-c name=value` each.
+  using Settings = std::vector<std::string>;
+  // A server of its own. Without settings it is what is installed by default, on a Unix socket.
+  static absl::StatusOr<std::unique_ptr<PostgresServer>> Start(const Settings& settings);
 
   ~PostgresServer();
   PostgresServer(const PostgresServer&) = delete;
@@ -27,7 +34,6 @@ class PostgresServer {
 
  private:
   PostgresServer() = default;
-  static absl::StatusOr<std::unique_ptr<PostgresServer>> Start();
   absl::Status WaitUntilReady() const;
   std::string ConnInfo(const std::string& database) const;
 

@@ -21,6 +21,28 @@ TEST(StoreFormat, KeysAreWrittenAsDocumented) {
             "0000000580010000000000000203");
   EXPECT_EQ(BytesToHexString(IndexKey(kDataFile, 5)), "800000098000000000000005");
   EXPECT_EQ(RelationKey(1024), "relation/0000001024");
+  EXPECT_EQ(DroppedRelationKey(77, 1024), "dropped/00000000000000000077/0000001024");
+  EXPECT_EQ(BytesToHexString(ChangesKey(0x0102, kTable, 3)), "00000000000001020000000500000003");
+}
+
+TEST(StoreFormat, KeysOfTheFeedReadBack) {
+  ChangesKeyParts parts;
+  ASSERT_TRUE(ParseChangesKey(ChangesKey(77, 1024, 3), &parts));
+  EXPECT_EQ(parts.csn, 77U);
+  EXPECT_EQ(parts.relation, 1024U);
+  EXPECT_EQ(parts.chunk, 3U);
+  EXPECT_FALSE(ParseChangesKey(ChangesKey(77, 1024, 3) + "x", &parts));
+  EXPECT_FALSE(ParseChangesKey(ChangesKey(77, 1024, 3).substr(1), &parts));
+
+  Csn csn = 0;
+  RelationId relation = 0;
+  ASSERT_TRUE(ParseDroppedRelationKey(DroppedRelationKey(77, 1024), &csn, &relation));
+  EXPECT_EQ(csn, 77U);
+  EXPECT_EQ(relation, 1024U);
+  for (const std::string_view malformed :
+       {"", "dropped/", "dropped/77", "dropped/77/", "dropped/7x/1024", "relation/0000001024"}) {
+    EXPECT_FALSE(ParseDroppedRelationKey(malformed, &csn, &relation)) << malformed;
+  }
 }
 
 TEST(StoreFormat, ValuesAreWrittenAsDocumented) {

@@ -74,7 +74,7 @@ TEST(Documentation, HasAHeadingForEveryCommandInTheOrderOfHelp) {
       headings.push_back(line.substr(10));
     }
   }
-  EXPECT_EQ(headings.size(), 11U);
+  EXPECT_FALSE(headings.empty());
   EXPECT_EQ(headings, CommandsOfHelp());
 }
 
@@ -110,7 +110,7 @@ TEST(Documentation, ListsTheExitCodes) {
     }
     listing = listing || line == "exit codes:";
   }
-  ASSERT_EQ(of_help.size(), 11U);
+  ASSERT_EQ(of_help.size(), 12U);
   const std::vector<std::string> documentation = Documentation();
   for (const std::string& line : of_help) {
     EXPECT_THAT(documentation, ::testing::Contains(line));

@@ -1,0 +1,160 @@
+// Operations on columns and layouts of tables.
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/strings.h"
+#include "tests/catalog/random_lake.h"
+
+namespace varve {
+namespace {
+
+bool IsNested(std::string_view type) {
+  return type == "struct" || type == "list" || type == "map" || type == "variant";
+}
+
+}  // namespace
+
+RandomLake::Operation RandomLake::DrawOnColumns() {
+  const std::optional<int64_t> table = PickTable();
+  if (!table.has_value()) {
+    return std::nullopt;
+  }
+  const Rows columns = ReadOf(kColumn, *table);
+  const Rows top = TopLevel(columns);
+  const LakeRow column = *Pick(columns);
+  const std::string type = TextOf(column, "column_type");
+  const int64_t parent = NumberOf(column, "parent_column");
+  std::string parent_type;
+  Rows siblings;
+  for (const LakeRow& other : columns) {
+    if (NumberOf(other, "column_id") == parent) {
+      parent_type = TextOf(other, "column_type");
+    }
+    if (NumberOf(other, "parent_column") == parent) {
+      siblings.push_back(other);
+    }
+  }
+  const bool is_free = parent < 0 || parent_type == "struct";
+  LakeOperation o;
+  o.object = *table;
+  o.column = NumberOf(column, "column_id");
+  switch (Below(7)) {
+    case 0: {
+      o.kind = Kind::kAddColumn;
+      o.column = 0;
+      Rows taken = top;
+      if (type == "struct" && OneIn(2)) {
+        o.parent = NumberOf(column, "column_id");
+        taken = columns;  // more than needed
+      }
+      o.columns = {RandomColumn(NewName('c', taken, "column_name"), o.parent.has_value() ? 1 : 0)};
+      // Those that are there need a value.
+      o.columns[0].nullable |= !o.columns[0].initial_default.has_value();
+      return o;
+    }
+    case 1: {
+      o.kind = Kind::kDropColumn;
+      if (!is_free || siblings.size() < 2) {
+        return std::nullopt;
+      }
+      for (const LakeRow& key : ReadOf(kPartitionColumn, *table)) {
+        if (NumberOf(key, "column_id") == o.column) {
+          return std::nullopt;
+        }
+      }
+      for (const LakeRow& key : ReadOf(kSortExpression, *table)) {
+        if (AsciiStrToLower(TextOf(key, "expression"))
+                .find(AsciiStrToLower(TextOf(column, "column_name"))) != std::string::npos) {
+          return std::nullopt;
+        }
+      }
+      return o;
+    }
+    case 2:
+      if (!is_free) {
+        return std::nullopt;
+      }
+      o.kind = Kind::kRenameColumn;
+      o.name = NewName('c', siblings, "column_name");
+      return o;
+    case 3: {
+      o.kind = Kind::kReorderColumns;
+      o.column = 0;
+      for (const LakeRow& other : top) {
+        o.ids.push_back(NumberOf(other, "column_id"));
+      }
+      std::shuffle(o.ids.begin(), o.ids.end(), random_);
+      return o;
+    }
+    case 4:
+      if (type != "int32") {
+        return std::nullopt;
+      }
+      o.kind = Kind::kSetColumnType;
+      o.name = "int64";
+      return o;
+    case 5:
+      if (IsNested(type)) {
+        return std::nullopt;
+      }
+      o.kind = Kind::kSetColumnDefault;
+      if (OneIn(2)) {
+        o.value = ValueOf(type);
+      }
+      return o;
+    default: {
+      o.kind = Kind::kSetColumnNullable;
+      o.flag = TextOf(column, "nulls_allowed") == "false";
+      // Rows that are there may hold NULLs.
+      const bool has_rows = !ReadOf(kDataFile, *table).empty() || !InlinedRows(*table).empty();
+      return has_rows && !o.flag ? std::nullopt : Operation(o);
+    }
+  }
+}
+
+RandomLake::Operation RandomLake::DrawLayout() {
+  const std::optional<int64_t> table = PickTable();
+  if (!table.has_value()) {
+    return std::nullopt;
+  }
+  Rows columns = TopLevel(ReadOf(kColumn, *table));
+  std::erase_if(columns, [](const LakeRow& row) { return IsNested(TextOf(row, "column_type")); });
+  LakeOperation o;
+  o.object = *table;
+  if (OneIn(2)) {
+    o.kind = Kind::kSetSortOrder;
+    for (uint64_t i = Below(3); i > 0 && !columns.empty(); --i) {
+      const std::string name = TextOf(*Pick(columns), "column_name");
+      if (std::all_of(name.begin(), name.end(), [](char c) { return absl::ascii_isalnum(c); })) {
+        o.sort_keys.push_back({.expression = OneIn(4) ? StrCat("lower(", name, ")") : name,
+                               .ascending = OneIn(2),
+                               .nulls_first = OneIn(2)});
+      }
+    }
+    return o;
+  }
+  o.kind = Kind::kSetPartitioning;
+  // One that the transaction set itself stays while files of the transaction refer to it.
+  for (const LakeRow& info : ReadOf(kPartitionInfo, *table)) {
+    for (const LakeRow& file : ReadOf(kDataFile, *table)) {
+      if (IsProvisional(NumberOf(info, "partition_id")) &&
+          NumberOf(file, "partition_id") == NumberOf(info, "partition_id")) {
+        return std::nullopt;
+      }
+    }
+  }
+  for (uint64_t i = Below(3); i > 0 && !columns.empty(); --i) {
+    const LakeRow column = *Pick(columns);
+    constexpr std::array<std::string_view, 3> kOfDates = {"year", "month", "day"};
+    std::string transform = OneIn(2) ? "identity" : StrCat("bucket(", 1 + Below(8), ")");
+    if (TextOf(column, "column_type") == "date" && OneIn(2)) {
+      transform = kOfDates[Below(kOfDates.size())];
+    }
+    o.partition_keys.push_back(
+        {.column_id = NumberOf(column, "column_id"), .transform = std::move(transform)});
+  }
+  return o;
+}
+
+}  // namespace varve
