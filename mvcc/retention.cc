@@ -9,6 +9,12 @@ RetainedSnapshots::RetainedSnapshots(std::vector<SnapshotId> snapshots)
     : snapshots_(std::move(snapshots)) {
   std::sort(snapshots_.begin(), snapshots_.end());
   snapshots_.erase(std::unique(snapshots_.begin(), snapshots_.end()), snapshots_.end());
+  for (auto it = snapshots_.rbegin(); it != snapshots_.rend(); ++it) {
+    if (it != snapshots_.rbegin() && *it + 1 != dense_from_) {
+      break;
+    }
+    dense_from_ = *it;
+  }
 }
 
 bool RetainedSnapshots::Contains(SnapshotId snapshot) const {

@@ -44,7 +44,13 @@ class RetainedSnapshots {
 
   // An interval that is empty is reclaimable, one without an end is not.
   bool IsReclaimable(SnapshotId begin, SnapshotId end) const {
-    return begin >= end || (!IsCurrent(end) && !FirstIn(begin, end).has_value());
+    if (begin >= end) {
+      return true;
+    }
+    if (IsCurrent(end) || (end > dense_from_ && begin <= snapshots_.back())) {
+      return false;
+    }
+    return !FirstIn(begin, end).has_value();
   }
   template <Versioned T>
   bool IsReclaimable(const T& version) const {
@@ -60,6 +66,9 @@ class RetainedSnapshots {
 
  private:
   std::vector<SnapshotId> snapshots_;
+  // From here to the last one every id is retained: mostly everything above the floor is, and a
+  // version that reaches it needs no search. kNoEnd while nothing is retained.
+  SnapshotId dense_from_ = kNoEnd;
 };
 
 }  // namespace varve

@@ -106,7 +106,8 @@ Command RestoreCommand() {
               "snapshot S: a table that was renamed since gets its name back, one that was\n"
               "dropped is there again. Files that are scheduled for deletion cannot be had back,\n"
               "nor rows out of files that were merged with later ones: then nothing is changed.",
-          .flags = {kCatalogFlag, kSyncFlag,
+          .flags = {kCatalogFlag,
+                    kSyncFlag,
                     {"to", "S", "the snapshot to go back to"},
                     {"schema", "NAME", "restore a schema with all that was in it, not a table"},
                     {"all", "", "restore all schemas"}},

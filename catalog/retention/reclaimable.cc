@@ -287,10 +287,11 @@ absl::Status ForEachReclaimable(const ReclaimRequest& request,
   }
   ReclaimWalk walk(request, visit);
   VARVE_RETURN_IF_ERROR(walk.LoadTables());
-  VARVE_RETURN_IF_ERROR(WalkFiles(&walk, request.only_files));
   if (request.only_files) {
-    return absl::OkStatus();
+    return WalkFiles(&walk, /*only_files=*/true);
   }
+  VARVE_RETURN_IF_ERROR(WalkSnapshots(&walk));
+  VARVE_RETURN_IF_ERROR(WalkFiles(&walk, /*only_files=*/false));
   VARVE_RETURN_IF_ERROR(WalkInlinedRows(&walk));
   VARVE_RETURN_IF_ERROR(WalkColumns(&walk));
   VARVE_RETURN_IF_ERROR(WalkEnded(&walk, kTag));
@@ -298,8 +299,7 @@ absl::Status ForEachReclaimable(const ReclaimRequest& request,
   VARVE_RETURN_IF_ERROR(WalkEnded(&walk, kView));
   VARVE_RETURN_IF_ERROR(WalkOwnedByTables(&walk));
   VARVE_RETURN_IF_ERROR(WalkEnded(&walk, kTable));
-  VARVE_RETURN_IF_ERROR(WalkEnded(&walk, kSchema));
-  return WalkSnapshots(&walk);
+  return WalkEnded(&walk, kSchema);
 }
 
 absl::StatusOr<std::vector<ReclaimableCounts>> CountReclaimable(const ReclaimRequest& request) {

@@ -166,10 +166,13 @@ absl::Status CheckReadable(const StoreState& state, SnapshotId snapshot, absl::T
     return absl::NotFoundError(StrCat(
         "snapshot ", snapshot, " lies in the future: the last one is ", state.last_snapshot));
   }
-  VARVE_ASSIGN_OR_RETURN(const NearestSnapshots nearest, NearestRetained(state, snapshot, now));
-  if (nearest.below == snapshot) {
-    return absl::OkStatus();
+  if (IsRetained(state, snapshot, now)) {
+    VARVE_ASSIGN_OR_RETURN(const bool exists, SnapshotExists(state, snapshot));
+    if (exists) {
+      return absl::OkStatus();
+    }
   }
+  VARVE_ASSIGN_OR_RETURN(const NearestSnapshots nearest, NearestRetained(state, snapshot, now));
   std::string names;
   for (const std::optional<SnapshotId>& id : {nearest.below, nearest.above}) {
     if (id.has_value()) {

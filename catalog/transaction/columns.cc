@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "catalog/handle.h"
 #include "catalog/relation_directory.h"
 #include "catalog/transaction/column_rules.h"
 #include "catalog/transaction/definitions.h"
@@ -114,6 +115,19 @@ absl::StatusOr<ColumnCounter> NextColumn(const Transaction::State& state, int64_
     }
     for (size_t i = 0; i < batch.num_rows(); ++i) {
       next.next_id = std::max(next.next_id, batch.columns.column(0).at(i).int64_value() + 1);
+    }
+  }
+  // Columns that the transaction itself made and dropped again had ids, too.
+  const auto own = state.rows.changes().find(kColumn);
+  if (own != state.rows.changes().end()) {
+    const Datum of_table[] = {Datum::Int64(table_id)};
+    std::string prefix;
+    VARVE_RETURN_IF_ERROR(AppendHandlePrefix(*relation, of_table, &prefix));
+    DecodedHandle decoded;
+    for (auto it = own->second.lower_bound(prefix);
+         it != own->second.end() && it->first.starts_with(prefix); ++it) {
+      VARVE_RETURN_IF_ERROR(DecodeHandle(*relation, it->first, &decoded));
+      next.next_id = std::max(next.next_id, decoded.key[1].int64_value() + 1);
     }
   }
   next.next_order = std::max(next.next_order, next.next_id);

@@ -83,29 +83,14 @@ absl::Status GivePlace(Transaction::State* state, const LiveObject& table, Actio
   return absl::OkStatus();
 }
 
-// Whether files are registered for the table, at any snapshot.
-absl::StatusOr<bool> HasFiles(const Transaction::State& state, int64_t table_id) {
-  const RelationRef& relation = state.relation(kDataFile);
-  ScanOptions options;
-  options.columns.emplace();
-  options.key_prefix = {Datum::Int64(table_id)};
-  options.limit = 1;
-  VARVE_ASSIGN_OR_RETURN(const std::unique_ptr<RowScan> live, state.rows.Scan(relation, options));
-  options.rows = ScanRows::kAllVersions;
-  VARVE_ASSIGN_OR_RETURN(const std::unique_ptr<RowScan> ever,
-                         state.rows.base().Scan(relation, options));
-  ScanBatch batch;
-  VARVE_ASSIGN_OR_RETURN(const bool found, live->Next(&batch));
-  return found ? found : ever->Next(&batch);
-}
-
 bool IsRelative(const RelationSchema& relation, const Row& row) {
   const Datum& relative = ColumnOf(relation, row, "path_is_relative");
   return relative.is_null() || relative.bool_value();
 }
 
 // The path that keeps a table's files where they are in another schema: nullopt when its path means
-// the same there, or there are no files yet.
+// the same there. Also of a table without files: while this transaction is open, others may add
+// some that lie where the table is now.
 absl::StatusOr<NullableText> PathAfterMove(const Transaction::State& state, const LiveObject& table,
                                            const LiveObject& from, const LiveObject& to) {
   const RelationSchema& tables = *state.relation(kTable);
@@ -114,10 +99,6 @@ absl::StatusOr<NullableText> PathAfterMove(const Transaction::State& state, cons
   const bool same_directory = schema_path == TextOf(schemas, to.row, "path") &&
                               IsRelative(schemas, from.row) == IsRelative(schemas, to.row);
   if (same_directory || !IsRelative(tables, table.row)) {
-    return std::nullopt;
-  }
-  VARVE_ASSIGN_OR_RETURN(const bool has_files, HasFiles(state, table.id));
-  if (!has_files) {
     return std::nullopt;
   }
   std::string path = schema_path + TextOf(tables, table.row, "path");

@@ -82,7 +82,7 @@ class OwningScan : public RowScan {
 }  // namespace
 
 const RelationRef& Transaction::State::relation(RelationId id) const {
-  return BuiltinRelations()[id - 1];
+  return rows.base().relations().relations()[id - 1];  // built-in ones come first, by id
 }
 
 int64_t Transaction::State::NewRowIds(int64_t table_id, int64_t count) {
@@ -96,30 +96,43 @@ absl::Status RunOperation(Transaction::State* state, const std::function<absl::S
   if (state == nullptr || !state->open) {
     return Ended();
   }
-  state->rows.Mark();
-  Footprint footprint = state->footprint;
-  auto statistics = state->statistics;
-  auto altered_tables = state->altered_tables;
-  auto dropped_tables = state->dropped_tables;
-  auto dropped_views = state->dropped_views;
-  auto inlined_relations = state->inlined_relations;
-  const int64_t new_catalog_ids = state->new_catalog_ids;
-  const int64_t new_file_ids = state->new_file_ids;
+  state->Mark();
   absl::Status status = work();
   if (status.ok()) {
-    state->rows.Forget();
-    return status;
+    state->Keep();
+  } else {
+    state->Rollback();
   }
-  state->rows.Rollback();
-  state->footprint = std::move(footprint);
-  state->statistics = std::move(statistics);
-  state->altered_tables = std::move(altered_tables);
-  state->dropped_tables = std::move(dropped_tables);
-  state->dropped_views = std::move(dropped_views);
-  state->inlined_relations = std::move(inlined_relations);
-  state->new_catalog_ids = new_catalog_ids;
-  state->new_file_ids = new_file_ids;
   return status;
+}
+
+void Transaction::State::Mark() {
+  rows.Mark();
+  footprint.Mark();
+  statistics.Mark();
+  altered_tables.Mark();
+  dropped_tables.Mark();
+  dropped_views.Mark();
+  inlined_relations.Mark();
+  catalog_ids_at_mark = new_catalog_ids;
+  file_ids_at_mark = new_file_ids;
+}
+
+void Transaction::State::Rollback() {
+  rows.Rollback();
+  footprint.Rollback();
+  statistics.Rollback();
+  altered_tables.Rollback();
+  dropped_tables.Rollback();
+  dropped_views.Rollback();
+  inlined_relations.Rollback();
+  new_catalog_ids = catalog_ids_at_mark;
+  new_file_ids = file_ids_at_mark;
+}
+
+void Transaction::State::Keep() {
+  rows.Forget();
+  footprint.Keep();
 }
 
 Transaction::Transaction(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -183,10 +196,11 @@ absl::StatusOr<CommitResult> Transaction::Commit(const CommitMessage& message) {
   State& state = *state_;
   CommitResult result{.snapshot = base().last_snapshot(), .csn = base().csn()};
   absl::Status status;
-  if (!state.rows.empty() || !state.footprint.empty() || !state.statistics.empty()) {
+  if (!state.rows.empty() || !state.footprint.get().empty() || !state.statistics.empty()) {
     // What reads more than the handles it writes needs the base to be the whole truth: dropping
     // what others have added meanwhile, the uniqueness of names.
-    const bool reads_widely = state.footprint.ChangesSchema() || !state.dropped_tables.empty() ||
+    const bool reads_widely = state.footprint.get().ChangesSchema() ||
+                              !state.dropped_tables.empty() ||
                               !state.rows.dynamic().dropped.empty();
     const auto prepare = [&](varve::Commit& commit) -> absl::Status {
       VARVE_ASSIGN_OR_RETURN(result, PrepareTransaction(&state, message, &commit));

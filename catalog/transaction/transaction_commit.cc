@@ -72,8 +72,8 @@ class TransactionCommit {
   // The row with this key as it stands now, or nullopt.
   absl::StatusOr<std::optional<Row>> Current(const RelationRef& relation,
                                              std::span<const Datum> key);
-  absl::Status Put(const RelationRef& relation, const Row& row);
-  absl::Status Insert(RelationId relation, const Row& row);
+  absl::Status Put(const RelationRef& relation, const Row& known);
+  absl::Status Insert(RelationId relation, const Row& known);
   // Of the catalog with this commit.
   int64_t SchemaVersion() const {
     const Datum& last = (*last_row_)[2];
@@ -88,7 +88,7 @@ class TransactionCommit {
                                               GroupVersion* version) const;
   bool IsDropped(int64_t table_id) const { return state_.dropped_tables.contains(table_id); }
   absl::StatusOr<bool> EndsWithDropped(const RelationRef& relation,
-                                            const TransactionRows::Change& change) const;
+                                       const TransactionRows::Change& change) const;
   absl::Status ConflictOn(const RelationRef& relation, std::string_view handle, Csn csn) const;
 
   Transaction::State& state_;
@@ -105,7 +105,7 @@ class TransactionCommit {
 
 absl::Status TransactionCommit::CheckConflicts() const {
   const auto check = [&](const CommitFootprint& theirs) -> absl::Status {
-    const std::optional<Conflict> conflict = state_.footprint.ConflictWith(*theirs.footprint);
+    const std::optional<Conflict> conflict = state_.footprint.get().ConflictWith(*theirs.footprint);
     return !conflict.has_value()
                ? absl::OkStatus()
                : absl::AbortedError(StrCat("transaction conflict: ", conflict->text,
@@ -137,7 +137,11 @@ absl::StatusOr<std::optional<Row>> TransactionCommit::Current(const RelationRef&
   return std::nullopt;
 }
 
-absl::Status TransactionCommit::Put(const RelationRef& relation, const Row& row) {
+absl::Status TransactionCommit::Put(const RelationRef& relation, const Row& known) {
+  Row row(relation->columns.num_columns());  // columns beyond DuckLake's stay NULL
+  for (size_t i = 0; i < known.size(); ++i) {
+    row.Set(i, known[i]);
+  }
   std::string handle;
   VARVE_RETURN_IF_ERROR(AppendHandleOfRow(*relation, row.values(), &handle));
   VARVE_ASSIGN_OR_RETURN(VersionGroup* const group, commit_.Group(relation, std::move(handle), 0));
@@ -147,8 +151,12 @@ absl::Status TransactionCommit::Put(const RelationRef& relation, const Row& row)
   return absl::OkStatus();
 }
 
-absl::Status TransactionCommit::Insert(RelationId id, const Row& row) {
+absl::Status TransactionCommit::Insert(RelationId id, const Row& known) {
   const RelationRef relation = commit_.directory().FindById(id);
+  Row row(relation->columns.num_columns());  // columns beyond DuckLake's stay NULL
+  for (size_t i = 0; i < known.size(); ++i) {
+    row.Set(i, known[i]);
+  }
   VARVE_RETURN_IF_ERROR(CheckRowShape(*relation, row.values()));
   VARVE_ASSIGN_OR_RETURN(const SnapshotInterval interval, IntervalOfRow(*relation, row.values()));
   std::string handle;
@@ -180,7 +188,7 @@ absl::Status TransactionCommit::ResolveIds() {
   if (commit_.last_snapshot() >= kMaxSnapshotId) {
     return absl::ResourceExhaustedError("there is no snapshot id left");
   }
-  makes_snapshot_ = !state_.footprint.empty();
+  makes_snapshot_ = !state_.footprint.get().empty();
   snapshot_ = commit_.last_snapshot() + (makes_snapshot_ ? 1 : 0);
   const auto counter = [&](size_t column) {
     return (*last_row_)[column].is_null() ? 0 : (*last_row_)[column].int64_value();
@@ -198,7 +206,7 @@ absl::Status TransactionCommit::ResolveIds() {
     }
     ids_.next_row_id[table_id] = next;
   }
-  footprint_ = state_.footprint.Resolved(ids_);
+  footprint_ = state_.footprint.get().Resolved(ids_);
   return absl::OkStatus();
 }
 

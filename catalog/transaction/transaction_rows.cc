@@ -40,6 +40,18 @@ bool PayloadHoldsProvisional(const RelationSchema& relation, std::span<const Dat
   return false;
 }
 
+// A row without the columns that this catalog has beyond DuckLake's: they are NULL.
+Row WithExtraColumns(const RelationSchema& relation, Row row) {
+  if (row.size() >= relation.columns.num_columns()) {
+    return row;
+  }
+  Row wide(relation.columns.num_columns());
+  for (size_t i = 0; i < row.size(); ++i) {
+    wide.Set(i, row[i]);
+  }
+  return wide;
+}
+
 }  // namespace
 
 TransactionRows::TransactionRows(ReadView base) : base_(std::move(base)) {}
@@ -291,6 +303,7 @@ absl::StatusOr<TransactionRows::Change*> TransactionRows::Touch(const RelationRe
 
 absl::Status TransactionRows::Insert(const RelationRef& relation, Row row) {
   VARVE_RETURN_IF_ERROR(CheckRelation(relation));
+  row = WithExtraColumns(*relation, std::move(row));
   if (relation->begin_column.has_value() && row.size() > *relation->begin_column &&
       row[*relation->begin_column].is_null()) {
     row.Set(*relation->begin_column, Datum::Int64(static_cast<int64_t>(pending_snapshot())));
@@ -352,6 +365,7 @@ absl::Status TransactionRows::Put(const RelationRef& relation, Row row) {
     return absl::InvalidArgumentError(
         StrCat(relation->name, " is versioned: insert a new version instead of overwriting"));
   }
+  row = WithExtraColumns(*relation, std::move(row));
   VARVE_RETURN_IF_ERROR(CheckRowShape(*relation, row.values()));
   VARVE_ASSIGN_OR_RETURN(Change* const change,
                          Touch(relation, KeyOfRow(*relation, row.values()), 0));

@@ -68,8 +68,11 @@ class TransactionRows {
 
   // --- Changing ---
 
+  // `row`, here and in Put, has a value for every column; those that a catalog has beyond
+  // DuckLake's may be missing at its end and are NULL then.
+  //
   // A new version. A NULL begin column becomes the pending snapshot; an earlier begin is kept
-  // (back-dated). `row` has a value for every column. AlreadyExists when the handle has a visible
+  // (back-dated). AlreadyExists when the handle has a visible
   // row and the relation's rows may not repeat.
   absl::Status Insert(const RelationRef& relation, Row row);
   // Ends the visible version of the handle at the pending snapshot. NotFound.

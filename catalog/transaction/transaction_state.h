@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +19,7 @@
 #include "catalog/transaction/table_statistics.h"
 #include "catalog/transaction/transaction.h"
 #include "catalog/transaction/transaction_rows.h"
+#include "catalog/transaction/undoable.h"
 
 namespace varve {
 
@@ -40,6 +40,27 @@ struct RegisteredFile {
 };
 using RegisteredPaths = absl::flat_hash_map<std::string, RegisteredFile>;  // by PathKey
 
+// The footprint of an open transaction: an operation's actions count when it has succeeded.
+class OpenFootprint {
+ public:
+  void Add(Action action) { of_operation_.push_back(std::move(action)); }
+  // Without those of the operation at work.
+  const Footprint& get() const { return footprint_; }
+
+  void Mark() { of_operation_.clear(); }
+  void Rollback() { of_operation_.clear(); }
+  void Keep() {
+    for (Action& action : of_operation_) {
+      footprint_.Add(std::move(action));
+    }
+    of_operation_.clear();
+  }
+
+ private:
+  Footprint footprint_;
+  std::vector<Action> of_operation_;
+};
+
 struct Transaction::State {
   Catalog* catalog = nullptr;
   TransactionOptions options;
@@ -48,22 +69,29 @@ struct Transaction::State {
   TransactionRows rows;
   bool open = true;
 
-  Footprint footprint;
+  OpenFootprint footprint;
   // What the transaction adds to the statistics of tables, by (possibly provisional) table id.
-  std::map<int64_t, TableStatisticsDelta> statistics;
+  UndoableMap<int64_t, TableStatisticsDelta> statistics;
   // Tables whose columns, name or place changed: each gets a row of ducklake_schema_versions.
-  std::set<int64_t> altered_tables;
+  UndoableSet<int64_t> altered_tables;
   // Tables dropped: what hangs on them at the commit ends with them, whoever added it.
-  std::set<int64_t> dropped_tables;
-  std::set<int64_t> dropped_views;  // so do its tags
+  UndoableSet<int64_t> dropped_tables;
+  UndoableSet<int64_t> dropped_views;  // so do its tags
   // Relations of inlined rows that the transaction writes to (inlined_relations.h).
-  std::map<RelationId, InlinedRelation> inlined_relations;
+  UndoableMap<RelationId, InlinedRelation> inlined_relations;
   // Paths it registered, by table. Only operations that succeed add to it.
   std::map<int64_t, RegisteredPaths> paths;
   // Views of snapshots it restores from: what they show stays until it ends.
   std::vector<ReadView> restored_from;
   int64_t new_catalog_ids = 0;
   int64_t new_file_ids = 0;
+  int64_t catalog_ids_at_mark = 0;
+  int64_t file_ids_at_mark = 0;
+
+  // Everything done after Mark is taken back by Rollback, or stays by Keep.
+  void Mark();
+  void Rollback();
+  void Keep();
 
   State(Catalog* owner, ReadView base) : catalog(owner), rows(std::move(base)) {}
 

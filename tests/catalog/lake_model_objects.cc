@@ -324,16 +324,7 @@ std::string LakeModel::PathAfterMove(const Version& table, int64_t schema) const
   if (path == to.front()->row.at("path") && relative == to.front()->row.at("path_is_relative")) {
     return "";
   }
-  const std::string& id = table.row.at("table_id");
-  bool has_files = false;
-  for (const char* relation : {"ducklake_data_file", "ducklake_delete_file"}) {
-    if (const auto versions = relations_.find(relation); versions != relations_.end()) {
-      for (const Version& version : versions->second) {
-        has_files |= version.row.at("table_id") == id;
-      }
-    }
-  }
-  return has_files ? StrCat(relative == "true" ? "/lake/" : "", path, table.row.at("path")) : "";
+  return StrCat(relative == "true" ? "/lake/" : "", path, table.row.at("path"));
 }
 
 void LakeModel::DropTable(int64_t table) {
@@ -355,7 +346,6 @@ void LakeModel::DropTable(int64_t table) {
   // Nothing of what the transaction itself added to it remains.
   for (Version& row : relations_[StrCat("inlined rows ", id)]) {
     row.gone |= row.begin == now_;
-    row.end = row.end == now_ ? kNoEnd : row.end;
   }
   if (made_.contains(table)) {
     for (const Version* mapping : Live("ducklake_column_mapping", {{"table_id", id}})) {

@@ -84,8 +84,10 @@ RandomLake::Operation RandomLake::DrawOnColumns() {
       for (const LakeRow& other : top) {
         o.ids.push_back(NumberOf(other, "column_id"));
       }
+      // The order that is there would be no operation at all.
+      const std::vector<int64_t> before = o.ids;
       std::shuffle(o.ids.begin(), o.ids.end(), random_);
-      return o;
+      return o.ids == before ? std::nullopt : Operation(o);
     }
     case 4:
       if (type != "int32") {
@@ -132,7 +134,16 @@ RandomLake::Operation RandomLake::DrawLayout() {
                                .nulls_first = OneIn(2)});
       }
     }
-    return o;
+    // What is there already would be no operation at all.
+    const Rows keys = ReadOf(kSortExpression, *table);
+    const bool same =
+        std::equal(keys.begin(), keys.end(), o.sort_keys.begin(), o.sort_keys.end(),
+                   [](const LakeRow& row, const SortKey& key) {
+                     return TextOf(row, "expression") == key.expression &&
+                            (TextOf(row, "sort_direction") == "ASC") == key.ascending &&
+                            (TextOf(row, "null_order") == "NULLS_FIRST") == key.nulls_first;
+                   });
+    return same ? std::nullopt : Operation(o);
   }
   o.kind = Kind::kSetPartitioning;
   // One that the transaction set itself stays while files of the transaction refer to it.
@@ -154,7 +165,14 @@ RandomLake::Operation RandomLake::DrawLayout() {
     o.partition_keys.push_back(
         {.column_id = NumberOf(column, "column_id"), .transform = std::move(transform)});
   }
-  return o;
+  const Rows keys = ReadOf(kPartitionColumn, *table);
+  const bool same =
+      std::equal(keys.begin(), keys.end(), o.partition_keys.begin(), o.partition_keys.end(),
+                 [](const LakeRow& row, const PartitionKey& key) {
+                   return NumberOf(row, "column_id") == key.column_id &&
+                          TextOf(row, "transform") == key.transform;
+                 });
+  return same ? std::nullopt : Operation(o);
 }
 
 }  // namespace varve
