@@ -38,16 +38,16 @@ std::vector<std::string> ScenarioNames() {
 
 // Relations that say what there is, not what was true at a snapshot.
 bool IsOfTheState(const std::string& relation) {
-  static const std::set<std::string> kOfTheState = {"ducklake_snapshot",
-                                                    "ducklake_snapshot_changes",
-                                                    "ducklake_schema_versions",
-                                                    "ducklake_table_stats",
-                                                    "ducklake_table_column_stats",
-                                                    "ducklake_files_scheduled_for_deletion",
-                                                    "ducklake_inlined_data_tables",
-                                                    "ducklake_column_mapping",
-                                                    "ducklake_name_mapping"};
-  return kOfTheState.contains(relation);
+  static const std::set<std::string> of_the_state = {"ducklake_snapshot",
+                                                     "ducklake_snapshot_changes",
+                                                     "ducklake_schema_versions",
+                                                     "ducklake_table_stats",
+                                                     "ducklake_table_column_stats",
+                                                     "ducklake_files_scheduled_for_deletion",
+                                                     "ducklake_inlined_data_tables",
+                                                     "ducklake_column_mapping",
+                                                     "ducklake_name_mapping"};
+  return of_the_state.contains(relation);
 }
 
 // The rows of inlined relations whose table or data file is there at the snapshot. Those of others

@@ -172,10 +172,6 @@ std::string DescribeGc(const GcPlan& plan) {
 }
 
 absl::Status PrepareGc(const GcPlan& plan, absl::Time now, Commit* commit) {
-  if (commit->retain_from() > plan.floor) {
-    return absl::FailedPreconditionError(
-        StrCat("the floor was raised to ", commit->retain_from(), " meanwhile; nothing was done"));
-  }
   if (plan.floor > commit->retain_from()) {
     commit->SetRetainFrom(plan.floor);
   }
@@ -222,17 +218,31 @@ absl::StatusOr<GcPlan> PlanGc(const Catalog& catalog, const GcRequest& request,
 }
 
 absl::StatusOr<GcPlan> ApplyGc(Catalog* catalog, const GcRequest& request) {
-  const std::shared_ptr<const StoreState> state = catalog->LatestState();
-  VARVE_ASSIGN_OR_RETURN(GcPlan plan, Decide(state, catalog->views().HeldSnapshots(), request));
-  if (plan.changes_nothing()) {
+  while (true) {
+    const std::shared_ptr<const StoreState> state = catalog->LatestState();
+    VARVE_ASSIGN_OR_RETURN(GcPlan plan, Decide(state, catalog->views().HeldSnapshots(), request));
+    if (plan.changes_nothing()) {
+      return plan;
+    }
+    VARVE_FAILPOINT("gc/before_floor");
+    bool overtaken = false;
+    const CommitRequest commit_request{
+        .prepare =
+            [&](Commit& commit) {
+              // Another one raised the floor since: decide anew.
+              overtaken = commit.retain_from() != plan.floor_before;
+              return overtaken ? absl::AbortedError("the floor was raised meanwhile")
+                               : PrepareGc(plan, request.now, &commit);
+            },
+        .reads_widely = true};
+    const absl::Status status = catalog->Commit(commit_request);
+    if (overtaken) {
+      continue;
+    }
+    VARVE_RETURN_IF_ERROR(status);
+    VARVE_FAILPOINT("gc/after_floor");
     return plan;
   }
-  VARVE_FAILPOINT("gc/before_floor");
-  VARVE_RETURN_IF_ERROR(catalog->Commit(
-      {.prepare = [&](Commit& commit) { return PrepareGc(plan, request.now, &commit); },
-       .reads_widely = true}));
-  VARVE_FAILPOINT("gc/after_floor");
-  return plan;
 }
 
 }  // namespace varve

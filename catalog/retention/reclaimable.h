@@ -23,8 +23,9 @@
 //   a column that statistics of files name       they would speak of nothing
 //   a partitioning that a data file names        the file's partition values belong to it
 //
-// Children come before what they belong to, so removing in this order, in any number of steps,
-// never leaves a child without its parent.
+// Snapshots come first: one whose row is there can still be shown whole. Then children come before
+// what they belong to, so removing in this order, in any number of steps, never leaves a child
+// without its parent.
 //
 // Thread-safety: free functions. Ownership: rows borrow from the walk, until it goes on.
 #pragma once

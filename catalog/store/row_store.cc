@@ -2,7 +2,6 @@
 
 #include <rocksdb/cache.h>
 #include <rocksdb/filter_policy.h>
-#include <rocksdb/slice_transform.h>
 #include <rocksdb/table.h>
 
 #include <algorithm>
@@ -219,8 +218,6 @@ rocksdb::ColumnFamilyOptions FamilyOptions(Family family,
   options.write_buffer_size = kWriteBufferBytes;
   options.target_file_size_base = kFileBytes;
   options.level_compaction_dynamic_level_bytes = true;
-  options.memtable_insert_with_hint_prefix_extractor.reset(
-      rocksdb::NewFixedPrefixTransform(kRelationPrefixSize));
   return options;
 }
 

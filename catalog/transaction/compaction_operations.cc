@@ -361,7 +361,7 @@ absl::Status RemoveScheduled(Transaction::State* state, std::span<const int64_t>
     const absl::Status status = MayRemoveScheduled(*state->rows.base().state(),
                                                    state->catalog->views(), row->csn, absl::Now());
     if (!status.ok()) {
-      return absl::Status(status.code(), ToAbsl(StrCat("file ", id, ": ", MessageOf(status))));
+      return Within(StrCat("file ", id), status);
     }
     VARVE_RETURN_IF_ERROR(state->rows.Erase(queue, key, 0));
   }

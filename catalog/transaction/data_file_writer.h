@@ -84,6 +84,7 @@ class DataFileWriter {
   absl::Status ReadPartitioning();
   absl::Status ReadEncrypted();
   Slot* FindSlot(int64_t column_id, size_t likely);
+  absl::Status CheckContent(const DataFile& file);
   absl::Status CheckMapping(const DataFile& file);
   absl::Status CheckColumns(const DataFile& file);
   absl::Status CheckStatistics(const DataFile& file, const ColumnStatistics& statistics,

@@ -74,6 +74,10 @@ absl::StatusOr<Directory> DirectoryOf(const Transaction::State& state, const Liv
 
 }  // namespace
 
+absl::Status Within(std::string_view what, const absl::Status& error) {
+  return absl::Status(error.code(), ToAbsl(StrCat(what, ": ", MessageOf(error))));
+}
+
 // --- Finding ---
 
 absl::StatusOr<VersionedRow> FindDataFile(const Transaction::State& state, const LiveObject& table,

@@ -20,6 +20,9 @@
 
 namespace varve {
 
+// An error with `what: ` before its message.
+absl::Status Within(std::string_view what, const absl::Status& error);
+
 // --- Finding ---
 
 // A live data file of the table. NotFound, with what is known of it.

@@ -46,8 +46,7 @@ class InlinedWriter {
     for (size_t i = 0; i < top_.size(); ++i) {
       const absl::Status status = SetValue(i, values[i], &row);
       if (!status.ok()) {
-        return absl::Status(status.code(), ToAbsl(StrCat("column ", columns_.PathText(top_[i]->id),
-                                                         ": ", MessageOf(status))));
+        return Within(StrCat("column ", columns_.PathText(top_[i]->id)), status);
       }
     }
     return state_->rows.Insert(relation_, std::move(row));
@@ -150,8 +149,7 @@ absl::StatusOr<int64_t> InsertRows(Transaction::State* state, int64_t table_id,
   for (size_t i = 0; i < rows.size(); ++i) {
     const absl::Status status = writer.Insert(first + static_cast<int64_t>(i), rows[i]);
     if (!status.ok()) {
-      return absl::Status(status.code(), ToAbsl(StrCat(ObjectText(table), ", row ", i + 1, " of ",
-                                                       rows.size(), ": ", MessageOf(status))));
+      return Within(StrCat(ObjectText(table), ", row ", i + 1, " of ", rows.size()), status);
     }
   }
   VARVE_RETURN_IF_ERROR(writer.Finish());
@@ -195,8 +193,7 @@ absl::Status UpdateRow(Transaction::State* state, int64_t table_id, int64_t row_
   VARVE_RETURN_IF_ERROR(EndRow(state, table, relations, row_id));
   VARVE_ASSIGN_OR_RETURN(InlinedWriter writer, InlinedWriter::Open(state, table_id));
   if (const absl::Status status = writer.Insert(row_id, values); !status.ok()) {
-    return absl::Status(status.code(), ToAbsl(StrCat(ObjectText(table), ", row ", row_id, ": ",
-                                                     MessageOf(status))));
+    return Within(StrCat(ObjectText(table), ", row ", row_id), status);
   }
   VARVE_RETURN_IF_ERROR(writer.Finish());
   state->footprint.Add(ActionOn(table, Operation::kInlinedInsert));

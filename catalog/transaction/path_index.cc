@@ -1,5 +1,6 @@
 #include "catalog/transaction/path_index.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <utility>
@@ -59,41 +60,61 @@ void PathIndex::Table::Add(uint64_t hash, PackedFile file) {
 
 absl::StatusOr<std::vector<PathIndex::File>> PathIndex::Find(
     const ReadView& view, int64_t table_id, std::span<const std::string_view> keys) {
-  const std::lock_guard lock(mutex_);
-  const auto [it, is_new] = tables_.try_emplace(table_id);
-  Table& table = it->second;
-  if (is_new) {
-    recency_.push_front(table_id);
-    table.recency = recency_.begin();
-  } else {
-    recency_.splice(recency_.begin(), recency_, table.recency);
-  }
-  if (is_new || table.csn < view.csn()) {
-    num_paths_ -= table.size();
-    const absl::Status status = BringUpToDate(view, table_id, &table);
-    if (!status.ok()) {
-      recency_.erase(table.recency);
-      tables_.erase(it);
-      return status;
-    }
-    num_paths_ += table.size();
-    ForgetOldest();
-  }
+  const std::shared_ptr<Table> table = Take(table_id);
   std::vector<File> files;
-  for (size_t i = 0; i < keys.size(); ++i) {
-    const uint64_t hash = HashOfPathKey(keys[i]);
-    const auto add = [&](PackedFile file) {
-      files.push_back({.key = i, .id = file >> 1, .is_delete_file = (file & 1) != 0});
-    };
-    if (const auto found = table.files.find(hash); found != table.files.end()) {
-      add(found->second);
-      const auto [first, last] = table.further.equal_range(hash);
-      for (auto more = first; more != last; ++more) {
-        add(more->second);
+  size_t paths = 0;
+  {
+    const std::lock_guard lock(table->mutex);
+    if (table->csn < view.csn()) {
+      if (const absl::Status status = BringUpToDate(view, table_id, table.get()); !status.ok()) {
+        table->csn = 0;  // whatever was read of it is read again
+        return status;
       }
     }
+    for (size_t i = 0; i < keys.size(); ++i) {
+      const uint64_t hash = HashOfPathKey(keys[i]);
+      const auto add = [&](PackedFile file) {
+        files.push_back({.key = i, .id = file >> 1, .is_delete_file = (file & 1) != 0});
+      };
+      if (const auto found = table->files.find(hash); found != table->files.end()) {
+        add(found->second);
+        const auto [first, last] = table->further.equal_range(hash);
+        std::for_each(first, last, [&](const auto& more) { add(more.second); });
+      }
+    }
+    paths = table->size();
   }
+  Note(table_id, table, paths);
   return files;
+}
+
+std::shared_ptr<PathIndex::Table> PathIndex::Take(int64_t table_id) {
+  const std::lock_guard lock(mutex_);
+  const auto [it, is_new] = tables_.try_emplace(table_id);
+  Entry& entry = it->second;
+  if (is_new) {
+    recency_.push_front(table_id);
+    entry = {.table = std::make_shared<Table>(), .recency = recency_.begin()};
+  } else {
+    recency_.splice(recency_.begin(), recency_, entry.recency);
+  }
+  return entry.table;
+}
+
+void PathIndex::Note(int64_t table_id, const std::shared_ptr<Table>& table, size_t paths) {
+  const std::lock_guard lock(mutex_);
+  const auto noted = tables_.find(table_id);
+  if (noted == tables_.end() || noted->second.table != table) {
+    return;  // forgotten meanwhile
+  }
+  num_paths_ += paths - noted->second.paths;
+  noted->second.paths = paths;
+  while (num_paths_ > max_paths_ && recency_.back() != table_id) {
+    const auto oldest = tables_.find(recency_.back());
+    num_paths_ -= oldest->second.paths;
+    tables_.erase(oldest);
+    recency_.pop_back();
+  }
 }
 
 absl::Status PathIndex::BringUpToDate(const ReadView& view, int64_t table_id, Table* table) {
@@ -162,15 +183,6 @@ absl::StatusOr<bool> PathIndex::ReadChanges(const ReadView& view, int64_t table_
   }
   table->csn = view.csn();
   return true;
-}
-
-void PathIndex::ForgetOldest() {
-  while (num_paths_ > max_paths_ && recency_.size() > 1) {
-    const auto oldest = tables_.find(recency_.back());
-    num_paths_ -= oldest->second.size();
-    tables_.erase(oldest);
-    recency_.pop_back();
-  }
 }
 
 size_t PathIndex::num_paths() const {

@@ -7,11 +7,12 @@
 // two paths may have one hash. Whoever asks looks at the rows of what is found. Tables not asked
 // about lately are forgotten when there are too many hashes.
 //
-// Thread-safety: any thread; one is served at a time.
+// Thread-safety: any thread; those that ask about one table are served one at a time.
 #pragma once
 
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
@@ -54,25 +55,34 @@ class PathIndex {
   using PackedFile = int64_t;
 
   struct Table {
-    Csn csn = 0;                                            // what commits did up to here is in it
+    std::mutex mutex;
+    Csn csn = 0;  // what commits did up to here is in it; 0: nothing was read yet
     absl::flat_hash_map<uint64_t, PackedFile> files;        // by hash of the path key
     std::unordered_multimap<uint64_t, PackedFile> further;  // more files of one hash
-    std::list<int64_t>::iterator recency;
     size_t size() const { return files.size() + further.size(); }
     void Add(uint64_t hash, PackedFile file);
   };
+  // What is known of a table, and where it stands among those to forget.
+  struct Entry {
+    std::shared_ptr<Table> table;
+    std::list<int64_t>::iterator recency;
+    size_t paths = 0;  // of the table, when it was last asked about
+  };
 
-  absl::Status BringUpToDate(const ReadView& view, int64_t table_id, Table* table);
-  absl::Status ReadRows(const ReadView& view, int64_t table_id, Table* table);
+  static absl::Status BringUpToDate(const ReadView& view, int64_t table_id, Table* table);
+  static absl::Status ReadRows(const ReadView& view, int64_t table_id, Table* table);
   // false: the changes are not all there.
-  absl::StatusOr<bool> ReadChanges(const ReadView& view, int64_t table_id, Table* table);
-  void ForgetOldest();
+  static absl::StatusOr<bool> ReadChanges(const ReadView& view, int64_t table_id, Table* table);
+  // Makes the table the last one to be forgotten.
+  std::shared_ptr<Table> Take(int64_t table_id);
+  // Takes note of how many paths the table has now; forgets others if those are too many.
+  void Note(int64_t table_id, const std::shared_ptr<Table>& table, size_t paths);
 
   const size_t max_paths_;
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;  // of what follows; never taken before a table's
   size_t num_paths_ = 0;
-  std::list<int64_t> recency_;  // the table asked for last comes first
-  std::unordered_map<int64_t, Table> tables_;
+  std::list<int64_t> recency_;  // the table asked about last comes first
+  std::unordered_map<int64_t, Entry> tables_;
 };
 
 }  // namespace varve

@@ -160,8 +160,8 @@ absl::StatusOr<std::optional<VersionedRow>> Transaction::Get(const RelationSchem
   return state_->rows.Get(found, key);
 }
 
-absl::StatusOr<std::unique_ptr<RowScan>> Transaction::Scan(RelationRef relation,
-                                                           ScanOptions options) const {
+absl::StatusOr<std::unique_ptr<RowScan>> Transaction::Scan(const RelationRef& relation,
+                                                           const ScanOptions& options) const {
   if (!is_open()) {
     return Ended();
   }

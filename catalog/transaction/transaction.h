@@ -128,8 +128,9 @@ struct DataFile {
   NullableText encryption_key;
   std::optional<int64_t> mapping_id;
   std::optional<int64_t> file_order;
-  // Unset: the next row ids of the table. Given where the file itself holds row ids (after a merge
-  // or a flush).
+  // The row id of the first row; the others follow. Given where rows keep the ids they have, and
+  // the file may hold them. Unset: the next ones of the table (new files); none, the file holds
+  // them all (RewriteFile, and MergeFiles unless those of the sources follow one another).
   std::optional<int64_t> row_id_start;
   std::vector<ColumnStatistics> columns;
   std::vector<VariantStatistics> variants;
@@ -207,9 +208,11 @@ class Transaction {
   // base.
   absl::StatusOr<std::optional<VersionedRow>> Get(const RelationSchema& relation,
                                                   std::span<const Datum> key) const;
-  absl::StatusOr<std::unique_ptr<RowScan>> Scan(RelationRef relation, ScanOptions options) const;
+  absl::StatusOr<std::unique_ptr<RowScan>> Scan(const RelationRef& relation,
+                                                const ScanOptions& options) const;
 
-  // By its whole name, case-insensitive, also one that the transaction made; nullptr: there is none.
+  // By its whole name, case-insensitive, also one that the transaction made; nullptr: there is
+  // none.
   RelationRef FindRelation(std::string_view name) const;
 
   // Ids by name, case-insensitive. NotFound, with the nearest name.
@@ -284,14 +287,17 @@ class Transaction {
                                                            std::span<const DeleteFile> files);
   // Files none of whose rows remain; their delete files end with them.
   absl::Status EndDataFiles(int64_t table_id, std::span<const int64_t> file_ids);
-  // Merges adjacent files: `merged` holds the rows of all of them, each with its snapshot, and
-  // takes their place at every snapshot: it begins where the first of them began, its partial_max
-  // is where the last one began, and they are erased and scheduled for deletion. Unset statistics
-  // are combined from theirs. Makes a snapshot that says so. The sources have no delete files.
+  // Merges files of one partition: `merged` holds the rows of all of them in the order of their
+  // begins and row ids, each with its snapshot, and takes their place at every snapshot: it begins
+  // where the first of them began, its partial_max is where the last one did, and they are erased
+  // and scheduled for deletion. Column statistics that it leaves out are combined from theirs;
+  // partition values are theirs. Makes a snapshot that says so. FailedPrecondition: a source has,
+  // or had, deletes, lies in another partition, or was written with columns that were changed
+  // since.
   absl::StatusOr<int64_t> MergeFiles(int64_t table_id, std::span<const int64_t> source_ids,
                                      const DataFile& merged);
-  // Rewrites a file without its deleted rows: it ends, with its delete file, and `rewritten`
-  // begins.
+  // Rewrites a file without its deleted rows: it ends, with its delete file, and `rewritten`, with
+  // the ids of its rows, begins in the same partition. The rows are no longer counted.
   absl::StatusOr<int64_t> RewriteFile(int64_t table_id, int64_t source_id,
                                       const DataFile& rewritten);
   // Rows of files_scheduled_for_deletion whose files are gone. FailedPrecondition when a reader
@@ -308,12 +314,15 @@ class Transaction {
   // A new version of the row, same id. Values as in InsertInlined.
   absl::Status UpdateInlined(int64_t table_id, int64_t row_id,
                              const std::vector<NullableText>& values);
-  // Deletes of rows of a data file, kept inline.
+  // Deletes of rows of a committed data file, by their position in it from 0, kept inline.
   absl::Status DeleteFromFile(int64_t table_id, int64_t data_file_id,
                               std::span<const int64_t> row_ids);
-  // `file` holds every inlined row of the table, ended ones too, each with its row id and snapshot;
-  // `deletes` those of them that had ended (its data_file_id is ignored). The rows are erased, the
-  // file begins where the first of them did. Row ids and table statistics stay as they are.
+  // `file` holds every version of every inlined row of the table, ended ones too, each with its row
+  // id and snapshot; `deletes` those of them that had ended (its data_file_id and snapshots are
+  // ignored). They are erased; the file begins where the first of them did, the delete file where
+  // the first one ended. Relations of inlined rows of earlier schemas go. Rows are not counted
+  // again. In a partitioned table the file may have no partition values: it lies in no partition
+  // then. FailedPrecondition: the transaction itself has changed inlined rows of the table.
   absl::StatusOr<int64_t> FlushInlined(int64_t table_id, const DataFile& file,
                                        const std::optional<DeleteFile>& deletes);
 

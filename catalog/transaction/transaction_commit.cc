@@ -61,7 +61,7 @@ class TransactionCommit {
   absl::Status ResolveIds();
   absl::Status ChangeRelations();
   absl::Status EndWithDropped();
-  absl::Status EndLive(RelationId relation, std::vector<Datum> prefix, Predicate predicate);
+  absl::Status EndLive(RelationId id, std::vector<Datum> prefix, Predicate predicate);
   absl::Status ApplyRows();
   absl::Status ApplyFresh(const RelationRef& relation, TransactionRows::Change* change);
   absl::Status ApplyChange(const RelationRef& relation, TransactionRows::Change* change);
@@ -73,7 +73,7 @@ class TransactionCommit {
   absl::StatusOr<std::optional<Row>> Current(const RelationRef& relation,
                                              std::span<const Datum> key);
   absl::Status Put(const RelationRef& relation, const Row& known);
-  absl::Status Insert(RelationId relation, const Row& known);
+  absl::Status Insert(RelationId id, const Row& known);
   // Of the catalog with this commit.
   int64_t SchemaVersion() const {
     const Datum& last = (*last_row_)[2];

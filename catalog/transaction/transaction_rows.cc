@@ -385,11 +385,11 @@ void TransactionRows::Mark() {
 }
 
 void TransactionRows::Rollback() {
-  for (auto undo = undo_.rbegin(); undo != undo_.rend(); ++undo) {
-    Changes& changes = changes_[undo->relation];
-    changes.erase(undo->handle);
-    if (undo->before != nullptr) {
-      changes.emplace(undo->handle, std::move(*undo->before));
+  for (Undo& undo : undo_) {  // each handle once
+    Changes& changes = changes_[undo.relation];
+    changes.erase(undo.handle);
+    if (undo.before != nullptr) {
+      changes.emplace(undo.handle, std::move(*undo.before));
     }
   }
   dynamic_ = std::move(dynamic_before_);

@@ -43,7 +43,7 @@ class CatalogFixture : public ::testing::Test {
   std::string path() const { return dir_ / "catalog"; }
 
   // Closes the catalog and opens it again.
-  void Reopen(CatalogOptions options = {}) {
+  void Reopen(const CatalogOptions& options = {}) {
     catalog_.reset();
     absl::StatusOr<std::unique_ptr<Catalog>> catalog = Catalog::Open(path(), options);
     ASSERT_TRUE(catalog.ok()) << catalog.status();

@@ -204,7 +204,7 @@ TEST_F(ChangeFeed, ReadingOnFromAPositionLosesAndRepeatsNothing) {
   const std::vector<std::string> whole = ChangedSince(1);
   ASSERT_GT(whole.size(), 100U);
   std::mt19937_64 dice(TestSeed());
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < 8; ++round) {
     std::vector<std::string> parts;
     Csn position = 1;
     while (position < View().csn()) {
@@ -226,7 +226,7 @@ TEST_F(ChangeFeed, ReadingOnFromAPositionLosesAndRepeatsNothing) {
           parts.push_back(line);
         }
       }
-      if (dice() % 4 == 0) {
+      if (dice() % 8 == 0) {
         Reopen();
       }
     }

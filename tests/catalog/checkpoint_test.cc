@@ -104,7 +104,9 @@ class Checkpoint : public CatalogFixture {
     ExpectError(CreateCheckpoint(*catalog_, directory).status(), code, part);
     const auto after = FilesBelow(dir_.path());
     for (const auto& [name, content] : after) {
-      EXPECT_TRUE(before.contains(name)) << name << " was left";
+      // The catalog's own store may flush and compact meanwhile.
+      EXPECT_TRUE(before.contains(name) || name.starts_with(StrCat(path(), "/rows/")))
+          << name << " was left";
     }
   }
   static void ExpectError(const absl::Status& status, absl::StatusCode code,

@@ -182,7 +182,7 @@ class Corruption : public ::testing::Test {
 
   // Opens and reads the files at path(): an error, or exactly what is expected.
   enum class Outcome { kRefused, kRight, kWrong };
-  Outcome Read(CatalogOptions options = {.read_only = true}) {
+  Outcome Read(const CatalogOptions& options = {.read_only = true}) {
     const auto catalog = Catalog::Open(path(), options);
     if (!catalog.ok()) {
       EXPECT_EQ(MessageOf(catalog.status()).find('\n'), std::string_view::npos);
@@ -197,7 +197,7 @@ class Corruption : public ::testing::Test {
 
   // Flips bytes of the file one at a time: every one, or as many as `most` allows.
   void FlipBytes(const std::string& file, size_t most,
-                 CatalogOptions options = {.read_only = true}) {
+                 const CatalogOptions& options = {.read_only = true}) {
     const std::string& whole = files_.at(file);
     std::vector<size_t> places(whole.size());
     for (size_t i = 0; i < places.size(); ++i) {

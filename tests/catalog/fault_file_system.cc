@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <ranges>
 #include <utility>
 
 #include "base/strings.h"
@@ -38,7 +39,7 @@ class FaultFileSystem::File : public rocksdb::FSWritableFileOwnerWrapper {
     const rocksdb::Slice part(data.data(), status.ok() ? data.size()
                                            : is_torn   ? data.size() / 2
                                                        : 0);
-    if (part.size() > 0) {
+    if (!part.empty()) {
       if (IOStatus written = target()->Append(part, options, context); !written.ok()) {
         return written;
       }
@@ -238,8 +239,8 @@ void FaultFileSystem::Undo(const NameChange& change) {
 
 void FaultFileSystem::DropUnsynced(Tail tail) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (auto change = unsynced_names_.rbegin(); change != unsynced_names_.rend(); ++change) {
-    Undo(*change);
+  for (const NameChange& change : std::views::reverse(unsynced_names_)) {
+    Undo(change);
   }
   unsynced_names_.clear();
   for (const auto& [name, account] : accounts_) {
@@ -324,15 +325,19 @@ IOStatus FaultFileSystem::DeleteFile(const std::string& name, const IOOptions& o
 IOStatus FaultFileSystem::Truncate(const std::string& name, size_t size, const IOOptions& options,
                                    IODebugContext* context) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  IOStatus status = Count("truncate", name);
-  return status.ok() ? FileSystemWrapper::Truncate(name, size, options, context) : status;
+  if (IOStatus status = Count("truncate", name); !status.ok()) {
+    return status;
+  }
+  return FileSystemWrapper::Truncate(name, size, options, context);
 }
 
 IOStatus FaultFileSystem::CreateDir(const std::string& name, const IOOptions& options,
                                     IODebugContext* context) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  IOStatus status = Count("make directory", name);
-  return status.ok() ? FileSystemWrapper::CreateDir(name, options, context) : status;
+  if (IOStatus status = Count("make directory", name); !status.ok()) {
+    return status;
+  }
+  return FileSystemWrapper::CreateDir(name, options, context);
 }
 
 IOStatus FaultFileSystem::RenameFile(const std::string& from, const std::string& to,

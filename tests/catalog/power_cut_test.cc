@@ -45,7 +45,7 @@ std::vector<Step> Workload() {
   std::vector<Step> steps;
   const auto script = std::make_shared<LakeScript>(kSteps);
   for (size_t step = 1; step <= kSteps; ++step) {
-    steps.push_back([=](Catalog& catalog, int attempt) {
+    steps.emplace_back([=](Catalog& catalog, int attempt) {
       return script->Commit(&catalog, step, Message(step, attempt));
     });
   }

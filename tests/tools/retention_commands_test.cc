@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -261,6 +262,23 @@ TEST_F(RetentionCommands, ExciseChecksItsFlags) {
   ExpectError({"excise", "apply", "--step-rows=x"}, 2, "expected a number");
   MustRun({"gc", "apply", "--keep-last=1"});
   MustRun({"excise", "apply", "--compact"});
+}
+
+TEST_F(RetentionCommands, AKilledExcisionIsGoneOnWith) {
+  MustRun({"gc", "apply", "--keep-last=5"});
+  const Outcome killed = RunVarve(path_, {"excise", "apply", "--step-rows=20"},
+                                  {.environment = {{"VARVE_FAILPOINT", "excise/between_steps:3"}}});
+  EXPECT_EQ(killed.exit_code, 128 + SIGKILL);
+  MustRun({"verify"});
+  EXPECT_THAT(MustRun({"excise", "plan"}).out,
+              HasSubstr("an excision was interrupted after 60 rows; 'excise apply' goes on"));
+  EXPECT_THAT(MustRun({"excise", "apply"}).out,
+              HasSubstr("; what an interrupted excision had done is in it"));
+  const std::vector<nlohmann::json> audit = Json({"audit"});
+  ASSERT_THAT(audit, SizeIs(2));
+  EXPECT_EQ(audit[0]["action"], "excise");
+  EXPECT_THAT(audit[0]["detail"].get<std::string>(), HasSubstr("; resumed by "));
+  EXPECT_EQ(audit[0]["rows_by_relation"]["ducklake_snapshot"], 83);
 }
 
 TEST_F(RetentionCommands, ExpireNamesWhatItWouldRemoveAndRemovesIt) {
