@@ -8,15 +8,13 @@
 #include <gflags/gflags.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <tuple>
-#include <vector>
 
 #include "golden/expectations.h"
-#include "golden/scenario.h"
+#include "golden/scenario_files.h"
 #include "golden/scenario_run.h"
 #include "golden/storage_state.h"
 #include "golden/temporary_path.h"
@@ -28,24 +26,6 @@ namespace {
 
 bool Updating() {
   return FLAGS_update || std::getenv("GOLDEN_UPDATE") != nullptr;
-}
-
-std::filesystem::path ScenarioDirectory(const std::string& name) {
-  return std::filesystem::path(VARVE_SOURCE_DIR) / "golden" / "scenarios" / name;
-}
-
-std::vector<std::string> ScenarioNames() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(ScenarioDirectory(""))) {
-    names.push_back(entry.path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-absl::StatusOr<Scenario> LoadScenario(const std::string& name) {
-  absl::StatusOr<std::string> text = ReadFile(ScenarioDirectory(name) / "script.txt");
-  return text.ok() ? ParseScenario("script.txt", *text) : text.status();
 }
 
 class ScenarioTest : public testing::TestWithParam<std::tuple<std::string, StorageState>> {};

@@ -4,10 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "base/status.h"
 #include "base/strings.h"
@@ -15,26 +13,13 @@
 #include "catalog/retention/excise.h"
 #include "catalog/retention/gc.h"
 #include "golden/expectations.h"
-#include "golden/scenario.h"
+#include "golden/scenario_files.h"
 #include "golden/scenario_run.h"
 #include "golden/storage_state.h"
 #include "golden/temporary_path.h"
 
 namespace varve::golden {
 namespace {
-
-std::filesystem::path ScenarioDirectory(const std::string& name) {
-  return std::filesystem::path(VARVE_SOURCE_DIR) / "golden" / "scenarios" / name;
-}
-
-std::vector<std::string> ScenarioNames() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(ScenarioDirectory(""))) {
-    names.push_back(entry.path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 // Relations that say what there is, not what was true at a snapshot.
 bool IsOfTheState(const std::string& relation) {
