@@ -89,21 +89,26 @@ absl::Status VersionGroup::Take(const StoredVersion& stored) {
 }
 
 absl::Status VersionGroup::LoadLive(const StoreState& state) {
-  if (!relation_->may_repeat()) {
-    // At most one version, at one key: a point look-up, answered by the bloom filter when absent.
+  // A point look-up where the first row is all that is asked for: at most one version lies under
+  // the handle, or it is the one that is overwritten.
+  const bool first_only = relation_->versioning == Versioning::kUnversioned && !relation_->repeats;
+  if (!relation_->may_repeat() || first_only) {
     rocksdb::PinnableSlice value;
     const std::string key = LiveKey(relation_->id, handle_);
     const rocksdb::Status status = state.store->db().Get(
         state.read_options(), state.store->family(Family::kLive), ToSlice(key), &value);
-    if (status.IsNotFound()) {
+    if (status.ok()) {
+      StoredVersion version;
+      return ParseLive(key, ToView(value), &version) ? Take(version)
+                                                     : MalformedPair(*relation_, key);
+    }
+    if (!status.IsNotFound()) {
+      return FromRocksDb(status, StrCat("reading ", relation_->name));
+    }
+    if (!relation_->may_repeat()) {
       return absl::OkStatus();
     }
-    VARVE_RETURN_IF_ERROR(FromRocksDb(status, StrCat("reading ", relation_->name)));
-    StoredVersion version;
-    if (!ParseLive(key, ToView(value), &version)) {
-      return MalformedPair(*relation_, key);
-    }
-    return Take(version);
+    // An import may have left equal keys, and the first of them may be gone.
   }
   VersionCursor cursor(state, relation_, VersionSet::kLive, handle_);
   VARVE_RETURN_IF_ERROR(cursor.Start());

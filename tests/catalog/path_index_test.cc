@@ -2,8 +2,10 @@
 
 #include "catalog/transaction/path_index.h"
 
+#include <atomic>
 #include <random>
 #include <set>
+#include <thread>
 
 #include "catalog/feed/changes_truncation.h"
 #include "catalog/store/commit.h"
@@ -136,6 +138,42 @@ TEST_F(PathIndexTest, CommitsAreCaughtUpWith) {
                   ElementsAre(StrCat("0:", file)));
     }
   }
+}
+
+// Several ask while files come: nobody misses what the view it asks with shows.
+TEST_F(PathIndexTest, SeveralMayAskAtOnce) {
+  constexpr int64_t kTables = 3;
+  constexpr int64_t kSnapshots = 30;
+  PathIndex small(40);  // tables are forgotten, too
+  std::atomic<bool> done = false;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&] {
+      while (!done) {
+        const ReadView view = catalog_->Current();
+        for (int64_t table = 0; table < kTables; ++table) {
+          const auto last = static_cast<int64_t>(view.last_snapshot());
+          if (last > 0) {
+            const std::string key = StrCat("rp", last);
+            const std::string file = StrCat("0:", last * kTables + table);
+            EXPECT_THAT(Find(&small, view, table, {key}), ElementsAre(file));
+          }
+        }
+      }
+    });
+  }
+  for (int64_t snapshot = 1; snapshot <= kSnapshots; ++snapshot) {
+    std::string lines = StrCat("snapshot ", snapshot, "\n");
+    for (int64_t table = 0; table < kTables; ++table) {
+      lines += DataFileLine(snapshot * kTables + table, table, StrCat("p", snapshot));
+    }
+    MustApply(lines);
+  }
+  done = true;
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_LE(small.num_paths(), 40U + kSnapshots);  // the table asked about last stays
 }
 
 }  // namespace
