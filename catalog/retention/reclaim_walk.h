@@ -118,6 +118,7 @@ std::string KeyOfInt(int64_t value);
 absl::Status WalkFiles(ReclaimWalk* walk, bool only_files);
 absl::Status WalkColumns(ReclaimWalk* walk);
 absl::Status WalkInlinedRows(ReclaimWalk* walk);
+absl::Status WalkColumnStatsOfTables(ReclaimWalk* walk);  // before the columns they speak of
 absl::Status WalkOwnedByTables(ReclaimWalk* walk);
 
 }  // namespace varve

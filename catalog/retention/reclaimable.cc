@@ -293,6 +293,7 @@ absl::Status ForEachReclaimable(const ReclaimRequest& request,
   VARVE_RETURN_IF_ERROR(WalkSnapshots(&walk));
   VARVE_RETURN_IF_ERROR(WalkFiles(&walk, /*only_files=*/false));
   VARVE_RETURN_IF_ERROR(WalkInlinedRows(&walk));
+  VARVE_RETURN_IF_ERROR(WalkColumnStatsOfTables(&walk));
   VARVE_RETURN_IF_ERROR(WalkColumns(&walk));
   VARVE_RETURN_IF_ERROR(WalkEnded(&walk, kTag));
   VARVE_RETURN_IF_ERROR(WalkParents(&walk));

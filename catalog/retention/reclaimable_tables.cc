@@ -105,6 +105,13 @@ absl::Status WalkInlinedRows(ReclaimWalk* walk) {
   return absl::OkStatus();
 }
 
+absl::Status WalkColumnStatsOfTables(ReclaimWalk* walk) {
+  for (const int64_t table : walk->gone_tables()) {
+    VARVE_RETURN_IF_ERROR(EmitTablesRows(walk, kTableColumnStats, table, /*with_next=*/false));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status WalkOwnedByTables(ReclaimWalk* walk) {
   VARVE_RETURN_IF_ERROR(WalkMappings(walk));
   absl::flat_hash_map<int64_t, std::vector<RelationRef>> inlined;
@@ -117,7 +124,7 @@ absl::Status WalkOwnedByTables(ReclaimWalk* walk) {
   for (const int64_t table : walk->gone_tables()) {
     // Inlined rows before the statistics that give their ids.
     VARVE_RETURN_IF_ERROR(EmitInlinedRelations(walk, table, inlined[table]));
-    for (const RelationId relation : {kTableColumnStats, kTableStats, kSchemaVersions}) {
+    for (const RelationId relation : {kTableStats, kSchemaVersions}) {
       VARVE_RETURN_IF_ERROR(EmitTablesRows(walk, relation, table, /*with_next=*/false));
     }
   }
