@@ -140,6 +140,31 @@ absl::Status ExpectNotSortedBy(const Transaction::State& state, const AlteredTab
   });
 }
 
+// Files that the transaction registered may hold a column that it added. Without a trace of the
+// column its id would be given to another one, which then read what is in the files.
+absl::Status ExpectNotInOwnFiles(const Transaction::State& state, const AlteredTable& altered,
+                                 int64_t column_id) {
+  const Datum key[] = {Datum::Int64(altered.table.id), Datum::Int64(column_id)};
+  VARVE_ASSIGN_OR_RETURN(const std::vector<VersionedRow> versions,
+                         state.rows.Versions(state.relation(kColumn), key));
+  const bool is_own = std::all_of(versions.begin(), versions.end(),
+                                  [](const VersionedRow& version) { return version.csn == 0; });
+  if (!is_own) {
+    return absl::OkStatus();
+  }
+  bool has_own_files = false;
+  VARVE_RETURN_IF_ERROR(state.rows.ForEach(state.relation(kDataFile), std::span(key).first(1),
+                                           [&](const VersionedRow& file) {
+                                             has_own_files = has_own_files || file.csn == 0;
+                                             return absl::OkStatus();
+                                           }));
+  return has_own_files ? absl::FailedPreconditionError(
+                             StrCat(ColumnText(altered, column_id),
+                                    " cannot be dropped: it was added in this transaction, and so "
+                                    "were data files; commit before dropping it"))
+                       : absl::OkStatus();
+}
+
 absl::Status DropColumn(Transaction::State* state, int64_t table_id, int64_t column_id) {
   VARVE_ASSIGN_OR_RETURN(const AlteredTable altered, FindTableWithColumns(*state, table_id));
   VARVE_ASSIGN_OR_RETURN(const TableColumn* const column, TableColumnOf(altered, column_id));
@@ -159,6 +184,7 @@ absl::Status DropColumn(Transaction::State* state, int64_t table_id, int64_t col
     VARVE_RETURN_IF_ERROR(ExpectNotSortedBy(*state, altered, *column));
   }
   for (const int64_t id : dropped) {
+    VARVE_RETURN_IF_ERROR(ExpectNotInOwnFiles(*state, altered, id));
     const Datum key[] = {Datum::Int64(table_id), Datum::Int64(id)};
     VARVE_RETURN_IF_ERROR(EndAll(state, kColumnTag, key));
     VARVE_RETURN_IF_ERROR(state->rows.End(state->relation(kColumn), key));

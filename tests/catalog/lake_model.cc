@@ -104,8 +104,8 @@ bool LakeModel::Commit(const CommitMessage& message) {
       for (const Version* object : Live(kind.relation, {{kind.id_column, StrCat(id)}})) {
         const std::string& name = object->row.at(kind.name_column);
         words_.insert(kind.word + (object->row.contains("schema_uuid")
-                                        ? QuotedName(name)
-                                        : QualifiedName(NumberOf(object->row, "schema_id"), name)));
+                                       ? QuotedName(name)
+                                       : QualifiedName(NumberOf(object->row, "schema_id"), name)));
       }
     }
     for (const Version* macro : Live("ducklake_macro", {{"macro_id", StrCat(id)}})) {
@@ -115,6 +115,12 @@ bool LakeModel::Commit(const CommitMessage& message) {
           StrCat(is_table ? "created_table_macro:" : "created_scalar_macro:",
                  QualifiedName(NumberOf(macro->row, "schema_id"), macro->row.at("macro_name"))));
     }
+  }
+  // Columns that came and went with the transaction were never there.
+  last_column_id_.clear();
+  for (const Version& column : relations_["ducklake_column"]) {
+    int64_t& last = last_column_id_[NumberOf(column.row, "table_id")];
+    last = std::max(last, NumberOf(column.row, "column_id"));
   }
   if (words_.empty()) {
     // What it made it has dropped again; the ids are still to be given.

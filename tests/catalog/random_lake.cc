@@ -116,7 +116,7 @@ RandomLake::Rows RandomLake::TopLevel(const Rows& columns) {
   return top;
 }
 
-bool RandomLake::HasVariant(const Rows& columns) const {
+bool RandomLake::HasVariant(const Rows& columns) {
   return std::any_of(columns.begin(), columns.end(),
                      [](const LakeRow& row) { return TextOf(row, "column_type") == "variant"; });
 }

@@ -59,7 +59,8 @@ class RandomLake {
   static Rows TopLevel(const Rows& columns);
   // Row ids of the inlined rows of a table.
   std::vector<int64_t> InlinedRows(int64_t table) const;
-  bool HasVariant(const Rows& columns) const;
+  static bool HasVariant(const Rows& columns);
+  bool IsInOwnFiles(int64_t table, const Rows& columns) const;
 
   // --- Parts ---
   std::string NewName(char kind, const Rows& taken, const std::string& column);

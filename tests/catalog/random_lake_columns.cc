@@ -55,7 +55,7 @@ RandomLake::Operation RandomLake::DrawOnColumns() {
     }
     case 1: {
       o.kind = Kind::kDropColumn;
-      if (!is_free || siblings.size() < 2) {
+      if (!is_free || siblings.size() < 2 || IsInOwnFiles(*table, columns)) {
         return std::nullopt;
       }
       for (const LakeRow& key : ReadOf(kPartitionColumn, *table)) {
@@ -113,6 +113,22 @@ RandomLake::Operation RandomLake::DrawOnColumns() {
       return has_rows && !o.flag ? std::nullopt : Operation(o);
     }
   }
+}
+
+// Whether the transaction has added columns to the table and registered files for it, which may
+// hold them: such columns cannot be dropped.
+bool RandomLake::IsInOwnFiles(int64_t table, const Rows& columns) const {
+  std::set<int64_t> before;
+  for (const LakeRow& row : History(kColumn, table)) {
+    before.insert(NumberOf(row, "column_id"));
+  }
+  const Rows files = ReadOf(kDataFile, table);
+  return std::any_of(
+             columns.begin(), columns.end(),
+             [&](const LakeRow& row) { return !before.contains(NumberOf(row, "column_id")); }) &&
+         std::any_of(files.begin(), files.end(), [](const LakeRow& file) {
+           return IsProvisional(NumberOf(file, "data_file_id"));
+         });
 }
 
 RandomLake::Operation RandomLake::DrawLayout() {
