@@ -227,7 +227,19 @@ absl::Status Execute(const MoveTable& statement, LakeEdit* lake) {
   VARVE_RETURN_IF_ERROR(ExpectFree(*lake, ObjectKind::kTable, schema, to));
   const int64_t id = table.Id("table_id");
   lake->Note(StrCat("created_table:", QuoteName(to)));
-  VARVE_RETURN_IF_ERROR(lake->Replace(table, {{"schema_id", schema.Text("schema_id")}}));
+  std::vector<NamedText> changes = {{"schema_id", schema.Text("schema_id")}};
+  if (table.Text("path_is_relative") == "true") {
+    // Its files stay where they are, which a path relative to the new schema would not say.
+    VARVE_ASSIGN_OR_RETURN(LakeRow from, FindSchema(*lake, statement.table.schema));
+    VARVE_ASSIGN_OR_RETURN(LakeRow data_path,
+                           lake->One("ducklake_metadata",
+                                     {{"key", "data_path"}, {"scope", std::nullopt}}, "data path"));
+    changes.push_back(
+        {.column = "path",
+         .text = StrCat(*data_path.Text("value"), *from.Text("path"), *table.Text("path"))});
+    changes.push_back({.column = "path_is_relative", .text = "false"});
+  }
+  VARVE_RETURN_IF_ERROR(lake->Replace(table, changes));
   return lake->ChangesSchemaOf(id);
 }
 

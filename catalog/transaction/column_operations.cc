@@ -147,17 +147,20 @@ absl::Status ExpectNotInOwnFiles(const Transaction::State& state, const AlteredT
   const Datum key[] = {Datum::Int64(altered.table.id), Datum::Int64(column_id)};
   VARVE_ASSIGN_OR_RETURN(const std::vector<VersionedRow> versions,
                          state.rows.Versions(state.relation(kColumn), key));
-  const bool is_own = std::all_of(versions.begin(), versions.end(),
-                                  [](const VersionedRow& version) { return version.csn == 0; });
+  const bool is_own = std::all_of(
+      versions.begin(), versions.end(),
+      [&](const VersionedRow& version) { return version.begin >= state.rows.pending_snapshot(); });
   if (!is_own) {
     return absl::OkStatus();
   }
+  const RelationRef& files = state.relation(kDataFile);
   bool has_own_files = false;
-  VARVE_RETURN_IF_ERROR(state.rows.ForEach(state.relation(kDataFile), std::span(key).first(1),
-                                           [&](const VersionedRow& file) {
-                                             has_own_files = has_own_files || file.csn == 0;
-                                             return absl::OkStatus();
-                                           }));
+  VARVE_RETURN_IF_ERROR(state.rows.ForEach(
+      files, std::span(key).first(1), [&](const VersionedRow& file) -> absl::Status {
+        const std::optional<int64_t> id = IdOf(*files, file.values, "data_file_id");
+        has_own_files = has_own_files || (id.has_value() && IsProvisional(*id));
+        return absl::OkStatus();
+      }));
   return has_own_files ? absl::FailedPreconditionError(
                              StrCat(ColumnText(altered, column_id),
                                     " cannot be dropped: it was added in this transaction, and so "
