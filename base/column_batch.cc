@@ -13,6 +13,18 @@ void SelectInPlace(std::span<const uint32_t> selection, std::vector<T>* values) 
   values->resize(selection.size());
 }
 
+// Appends chosen values of another array.
+template <typename T>
+void AppendChosen(const std::vector<T>& from, std::span<const uint32_t> selection,
+                  std::vector<T>* values) {
+  const size_t old_size = values->size();
+  values->resize(old_size + selection.size());
+  T* to = values->data() + old_size;
+  for (const uint32_t row : selection) {
+    *to++ = from[row];
+  }
+}
+
 }  // namespace
 
 Datum ColumnVector::at(size_t row) const {
@@ -61,6 +73,56 @@ void ColumnVector::AppendNull() {
     case PhysicalType::kInt128: int128s_.push_back(0); return;
     case PhysicalType::kFloat64: float64s_.push_back(0); return;
     case PhysicalType::kBytes: ends_.push_back(heap_.size()); return;
+  }
+}
+
+ColumnVector::GrownBytes ColumnVector::GrowBytes(size_t rows, size_t heap_bytes) {
+  const size_t heap_start = heap_.size();
+  heap_.resize(heap_start + heap_bytes);
+  return {.ends = Grow(rows, &ends_),
+          .heap = std::span<char>(heap_).subspan(heap_start),
+          .heap_start = heap_start};
+}
+
+void ColumnVector::AppendSelected(const ColumnVector& other, std::span<const uint32_t> selection) {
+  assert(type_ == other.type_ && this != &other);
+  AppendChosen(other.nulls_, selection, &nulls_);
+  switch (type_) {
+    case PhysicalType::kBool: AppendChosen(other.bools_, selection, &bools_); return;
+    case PhysicalType::kInt64: AppendChosen(other.int64s_, selection, &int64s_); return;
+    case PhysicalType::kInt128: AppendChosen(other.int128s_, selection, &int128s_); return;
+    case PhysicalType::kFloat64: AppendChosen(other.float64s_, selection, &float64s_); return;
+    case PhysicalType::kBytes:
+      for (const uint32_t row : selection) {
+        heap_.append(other.bytes(row));
+        ends_.push_back(heap_.size());
+      }
+      return;
+  }
+}
+
+void ColumnVector::AppendRange(const ColumnVector& other, size_t from, size_t count) {
+  assert(type_ == other.type_ && this != &other && from + count <= other.size());
+  const auto append = [&](const auto& values, auto* to) {
+    const auto first = values.begin() + static_cast<std::ptrdiff_t>(from);
+    to->insert(to->end(), first, first + static_cast<std::ptrdiff_t>(count));
+  };
+  append(other.nulls_, &nulls_);
+  switch (type_) {
+    case PhysicalType::kBool: append(other.bools_, &bools_); return;
+    case PhysicalType::kInt64: append(other.int64s_, &int64s_); return;
+    case PhysicalType::kInt128: append(other.int128s_, &int128s_); return;
+    case PhysicalType::kFloat64: append(other.float64s_, &float64s_); return;
+    case PhysicalType::kBytes: {
+      const size_t start = from == 0 ? 0 : other.ends_[from - 1];
+      const size_t end = count == 0 ? start : other.ends_[from + count - 1];
+      const size_t shift = heap_.size() - start;  // modulo 2^64
+      heap_.append(other.heap_, start, end - start);
+      for (size_t row = from; row < from + count; ++row) {
+        ends_.push_back(other.ends_[row] + shift);
+      }
+      return;
+    }
   }
 }
 

@@ -28,8 +28,8 @@ class ColumnVector {
   size_t size() const { return nulls_.size(); }
   bool is_null(size_t row) const { return nulls_[row] != 0; }
 
-  // Whole-vector access for hot loops. The value at a NULL row is zero (empty for bytes).
-  // Require: the vector has that type.
+  // Whole-vector access for hot loops. The value at a NULL row is zero (empty for bytes) unless
+  // SetNull made it NULL. Require: the vector has that type.
   std::span<const uint8_t> nulls() const { return nulls_; }
   std::span<const uint8_t> bools() const { return bools_; }
   std::span<const int64_t> int64s() const { return int64s_; }
@@ -39,8 +39,10 @@ class ColumnVector {
     const size_t start = row == 0 ? 0 : ends_[row - 1];
     return std::string_view(heap_).substr(start, ends_[row] - start);
   }
-  // The heap of a bytes vector: the values one after the other.
+  // The heap of a bytes vector: the values one after the other, and where each ends in it.
+  std::string_view heap() const { return heap_; }
   size_t heap_size() const { return heap_.size(); }
+  std::span<const size_t> ends() const { return ends_; }
 
   Datum at(size_t row) const;
 
@@ -68,12 +70,49 @@ class ColumnVector {
     ends_.push_back(heap_.size());
     nulls_.push_back(0);
   }
+
+  // Marks a row NULL and keeps the value under it, which the whole-vector views still show (a
+  // columnar file keeps the begin of a delete marker this way).
+  void SetNull(size_t row) { nulls_[row] = 1; }
+
+  // Whole-vector appends: `rows` new rows that are not NULL and hold zero, to be written through
+  // the span. The span lives until the next append. Require: the vector has that type.
+  std::span<uint8_t> GrowBools(size_t rows) { return Grow(rows, &bools_); }
+  std::span<int64_t> GrowInt64s(size_t rows) { return Grow(rows, &int64s_); }
+  std::span<int128_t> GrowInt128s(size_t rows) { return Grow(rows, &int128s_); }
+  std::span<double> GrowFloat64s(size_t rows) { return Grow(rows, &float64s_); }
+  // For bytes, both parts are to be written: the values one after the other, and for each new row
+  // where its value ends, counted from the start of the whole heap (heap_start + end in `heap`).
+  struct GrownBytes {
+    std::span<size_t> ends;
+    std::span<char> heap;
+    size_t heap_start = 0;
+  };
+  GrownBytes GrowBytes(size_t rows, size_t heap_bytes);
+  // The NULL marks of all rows, 0 or 1 each.
+  std::span<uint8_t> mutable_nulls() { return nulls_; }
+
+  // Appends the rows of another vector named by `selection` (any order). Requires: the same type,
+  // not this vector.
+  void AppendSelected(const ColumnVector& other, std::span<const uint32_t> selection);
+
+  // … `count` of them from number `from` on.
+  void AppendRange(const ColumnVector& other, size_t from, size_t count);
+
   // Drops rows from the end until `size` remain. Requires: size <= size().
   void Truncate(size_t size);
   // Keeps the rows named by `selection` (ascending row numbers), in that order.
   void Select(std::span<const uint32_t> selection);
 
  private:
+  template <typename T>
+  std::span<T> Grow(size_t rows, std::vector<T>* values) {
+    const size_t old_size = nulls_.size();
+    nulls_.resize(old_size + rows);
+    values->resize(old_size + rows);
+    return std::span<T>(*values).subspan(old_size);
+  }
+
   PhysicalType type_;
   std::vector<uint8_t> nulls_;
   std::vector<uint8_t> bools_;
