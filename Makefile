@@ -1,4 +1,4 @@
-# make build | test | demo | install | bench | lint | format | test-asan | test-tsan
+# make build | test | demo | install | bench | lint | format | test-asan | test-tsan | fuzz
 #
 # Each target does all it needs on a fresh Debian 12: packages, configuration, build, run.
 
@@ -10,7 +10,10 @@ NO_ASLR := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 PREFIX ?= /usr/local
 
-.PHONY: build install test test-asan test-tsan demo bench lint format packages
+# How long a fuzzer runs, in seconds.
+FUZZ_SECONDS ?= 60
+
+.PHONY: build install test test-asan test-tsan fuzz demo bench lint format packages
 .DEFAULT_GOAL := build
 
 packages:
@@ -51,6 +54,11 @@ test-tsan: packages
 	$(call build,tsan)
 	@echo "== test (tsan)"
 	@$(NO_ASLR) ctest --preset tsan -j $(JOBS)
+
+fuzz: packages
+	$(call build,fuzz,columnar_file_fuzzer)
+	@mkdir -p build/fuzz/corpus
+	@build/fuzz/bin/columnar_file_fuzzer -max_total_time=$(FUZZ_SECONDS) build/fuzz/corpus
 
 demo: packages
 	$(call build,release,varve)

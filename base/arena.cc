@@ -78,7 +78,7 @@ Arena::~Arena() {
     const size_t bytes = chunk->bytes;
     Unpoison(chunk, bytes);
     chunk->~Chunk();
-    ::operator delete (chunk, bytes, std::align_val_t{kMaxAlignment});
+    ::operator delete (chunk, std::align_val_t{kMaxAlignment});
     chunk = older;
   }
 }

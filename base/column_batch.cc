@@ -118,8 +118,10 @@ void ColumnVector::AppendRange(const ColumnVector& other, size_t from, size_t co
       const size_t end = count == 0 ? start : other.ends_[from + count - 1];
       const size_t shift = heap_.size() - start;  // modulo 2^64
       heap_.append(other.heap_, start, end - start);
-      for (size_t row = from; row < from + count; ++row) {
-        ends_.push_back(other.ends_[row] + shift);
+      const size_t old_size = ends_.size();
+      ends_.resize(old_size + count);
+      for (size_t i = 0; i < count; ++i) {
+        ends_[old_size + i] = other.ends_[from + i] + shift;
       }
       return;
     }

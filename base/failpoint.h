@@ -42,6 +42,13 @@ inline constexpr auto kFailpoints = std::to_array<Failpoint>({
     {"import/before_rows", "the working directory is there, no row is in it"},
     {"import/before_finish", "all rows are in the scratch store, none is in the catalog"},
     {"import/before_rename", "the catalog is built and synced, under its working name"},
+    {"flush/frozen", "MemRowSets are frozen, no file is begun"},
+    {"flush/written", "the L1 file is written and synced, no manifest has it"},
+    {"flush/installed", "the manifest has the L1 file, nothing is told yet"},
+    {"compaction/range_written",
+     "the files of a range are written and synced, no manifest has them"},
+    {"compaction/before_install", "all files are written and synced, no manifest has them"},
+    {"compaction/installed", "the manifest has the new files, the old ones may still be there"},
 });
 
 // The place of a name in kFailpoints.

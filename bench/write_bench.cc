@@ -14,6 +14,7 @@
 #include <iostream>
 #include <thread>
 
+#include "base/status.h"
 #include "bench/bench_catalog.h"
 #include "bench/write_rows.h"
 
@@ -92,10 +93,7 @@ absl::Status CommitFile(Catalog* catalog, int64_t table, const DataFile& file) {
   if (!transaction.ok()) {
     return transaction.status();
   }
-  if (const absl::Status status = transaction->RegisterDataFiles(table, {&file, 1}).status();
-      !status.ok()) {
-    return status;
-  }
+  VARVE_RETURN_IF_ERROR(transaction->RegisterDataFiles(table, {&file, 1}).status());
   return transaction->Commit().status();
 }
 

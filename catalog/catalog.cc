@@ -18,9 +18,13 @@
 #include "catalog/store/row_store.h"
 #include "catalog/store/store_follower.h"
 #include "catalog/store/store_format.h"
+#include "catalog/tiers/catalog_memory.h"
+#include "catalog/tiers/columnar_tier.h"
+#include "catalog/tiers/maintenance.h"
 #include "catalog/transaction/name_index.h"
 #include "catalog/transaction/path_index.h"
 #include "catalog/transaction/recent_commits.h"
+#include "catalog/transaction/table_shape.h"
 #include "catalog/transaction/transaction_state.h"
 
 namespace varve {
@@ -28,21 +32,27 @@ struct Catalog::State {
   State(const std::shared_ptr<RowStore>& row_store, SyncMode sync)
       : path(row_store->path()),
         read_only(row_store->read_only()),
+        columnar(row_store->options().file_system, row_store->path()),
         queue(
             sync, [this] { return Current(); },
-            [this](std::shared_ptr<const StoreState> next,
-                   const std::vector<CommitFootprint>& commits) {
-              // In this order: a transaction that begins in between has the commits in its base.
+            [this](std::shared_ptr<StoreState> next, const CommitGroup& commits) {
+              // In this order: whoever sees the commits finds them in memory, and their paths, and
+              // a transaction that begins in between has them in its base.
+              memory.Apply(commits.changes(), next.get());
+              paths.Note(commits.footprints());
               Publish(std::move(next));
-              recent_commits->Add(commits);
+              recent_commits->Add(commits.footprints());
               if (syncer != nullptr) {
                 syncer->Note();
               }
             }) {}
 
+  ~State() { memory.Stop(); }
+
   const std::string path;
   const bool read_only;
   std::string uuid;
+  ColumnarTier columnar;
 
   mutable ViewRegistry views;
   CommitQueue queue;
@@ -50,6 +60,7 @@ struct Catalog::State {
   std::unique_ptr<StoreFollower> follower;  // open read-only
   std::shared_ptr<RecentCommits> recent_commits = std::make_shared<RecentCommits>();
   PathIndex paths;
+  TableShapes shapes;
   std::unique_ptr<LogSyncer> syncer;
 
   mutable std::mutex current_mutex;
@@ -58,6 +69,21 @@ struct Catalog::State {
   std::mutex names_mutex;
   Csn names_csn = 0;  // of the state `names` was read from
   std::shared_ptr<const NameIndex> names;
+
+  CatalogMemory memory{{
+      .latest = [this] { return Current(); },
+      .exclusively =
+          [this](const std::function<absl::Status()>& work) {
+            if (!read_only) {
+              return queue.RunExclusively(work);
+            }
+            const std::lock_guard<std::mutex> lock(follower_mutex);
+            return work();
+          },
+      .publish = [this](std::shared_ptr<const StoreState> state) { Publish(std::move(state)); },
+  }};
+
+  std::unique_ptr<TierMaintenance> maintenance;  // works with the catalog
 
   std::shared_ptr<const StoreState> Current() const {
     const std::lock_guard<std::mutex> lock(current_mutex);
@@ -70,7 +96,9 @@ struct Catalog::State {
 };
 
 Catalog::Catalog(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Catalog::~Catalog() = default;
+Catalog::~Catalog() {
+  state_->maintenance.reset();
+}
 
 absl::StatusOr<std::unique_ptr<Catalog>> Catalog::Open(const std::string& path,
                                                        const CatalogOptions& options) {
@@ -88,12 +116,25 @@ absl::StatusOr<std::unique_ptr<Catalog>> Catalog::Open(const std::string& path,
   }
   state->uuid = *uuid;
   VARVE_ASSIGN_OR_RETURN(state->current, TakeState(store));
+  VARVE_ASSIGN_OR_RETURN(state->current, state->columnar.WithFiles(state->current, nullptr));
+  if (!options.read_only) {
+    state->columnar.RemoveOrphans(*state->current->columnar);
+  }
   if (options.read_only) {
     state->follower = std::make_unique<StoreFollower>(state->current);
   } else if (options.sync == SyncMode::kInterval) {
     state->syncer = std::make_unique<LogSyncer>(std::move(store), options.sync_interval);
   }
-  return std::unique_ptr<Catalog>(new Catalog(std::move(state)));
+  const bool keeps_memory = options.memory == MemoryMode::kAfterOpening;
+  if (keeps_memory) {
+    state->memory.Start();
+  }
+  std::unique_ptr<Catalog> catalog(new Catalog(std::move(state)));
+  if (keeps_memory && !options.read_only && options.memrowset_budget_bytes > 0) {
+    catalog->state_->maintenance =
+        std::make_unique<TierMaintenance>(catalog.get(), options.memrowset_budget_bytes);
+  }
+  return catalog;
 }
 
 absl::Status Catalog::Init(const std::string& path, const InitOptions& options) {
@@ -174,8 +215,26 @@ absl::Status Catalog::Refresh() {
     return absl::OkStatus();
   }
   VARVE_ASSIGN_OR_RETURN(std::shared_ptr<const StoreState> next, state_->follower->Refresh());
+  VARVE_ASSIGN_OR_RETURN(next, state_->columnar.WithFiles(next, state_->Current()->columnar.get()));
+  VARVE_ASSIGN_OR_RETURN(next, state_->memory.CatchUp(std::move(next)));
   state_->Publish(std::move(next));
   return absl::OkStatus();
+}
+
+absl::Status Catalog::WaitForMemory() {
+  return state_->memory.Wait();
+}
+
+absl::StatusOr<std::shared_ptr<const StoreState>> Catalog::FreezeMemory() {
+  VARVE_RETURN_IF_ERROR(CheckWritable());
+  std::shared_ptr<const StoreState> frozen;
+  VARVE_RETURN_IF_ERROR(WithoutCommits([&]() -> absl::Status {
+    VARVE_ASSIGN_OR_RETURN(std::shared_ptr<const MemorySet> set, state_->memory.Freeze());
+    frozen = WithMemory(*state_->Current(), std::move(set));
+    state_->Publish(frozen);
+    return absl::OkStatus();
+  }));
+  return frozen;
 }
 
 ViewRegistry& Catalog::views() const {
@@ -229,6 +288,12 @@ RecentCommits& Catalog::recent_commits() const {
 }
 PathIndex& Catalog::paths() const {
   return state_->paths;
+}
+ColumnarTier& Catalog::columnar_tier() const {
+  return state_->columnar;
+}
+TableShapes& Catalog::shapes() const {
+  return state_->shapes;
 }
 
 absl::StatusOr<std::shared_ptr<const NameIndex>> Catalog::Names(

@@ -21,13 +21,22 @@ class FileSystem;
 
 namespace varve {
 
+class ColumnarTier;
 class NameIndex;
 class PathIndex;
 class RecentCommits;
+class TableShapes;
 class Transaction;
 class ViewRegistry;
 struct CommitRequest;
 struct TransactionOptions;
+
+// When MemRowSets are rebuilt from the change log (tiers/catalog_memory.h). Until they are, and
+// without them, the row store answers everything.
+enum class MemoryMode : uint8_t {
+  kAfterOpening,  // by a thread of their own
+  kOnDemand,      // by WaitForMemory
+};
 
 struct CatalogOptions {
   // Opens beside a running writer, takes no lock, writes nothing.
@@ -37,6 +46,10 @@ struct CatalogOptions {
   absl::Duration sync_interval = absl::Milliseconds(100);
   // Memory for cached blocks of the row store, in bytes.
   uint64_t block_cache_bytes = uint64_t{256} << 20;
+  MemoryMode memory = MemoryMode::kAfterOpening;
+  // When MemRowSets take more memory, in bytes, they are flushed and the files compacted by a
+  // thread of their own (tiers/maintenance.h); with MemoryMode::kAfterOpening only. 0: never.
+  uint64_t memrowset_budget_bytes = uint64_t{256} << 20;
   // What the row store reads and writes through, for tests that make it fail; null: the default
   // one (see RowStoreOptions).
   std::shared_ptr<rocksdb::FileSystem> file_system;
@@ -72,6 +85,14 @@ class Catalog {
   // writing is its own latest state: nothing happens. On error the catalog shows what it showed
   // before. Errors: those of Open, FailedPrecondition (another catalog stands at the path now).
   absl::Status Refresh();
+
+  // Waits until the MemRowSets are there: views taken afterwards have them. The error says why they
+  // are not: then everything is answered by the row store.
+  absl::Status WaitForMemory();
+
+  // Puts empty MemRowSets in front of those there are, which take no more changes from then on, and
+  // returns the state in which they are so. Requires: the MemRowSets are there.
+  absl::StatusOr<std::shared_ptr<const StoreState>> FreezeMemory();
 
   // The state at the latest snapshot.
   ReadView Current() const;
@@ -115,6 +136,10 @@ class Catalog {
   RecentCommits& recent_commits() const;
   // Which files have which paths.
   PathIndex& paths() const;
+  // What tables are like.
+  TableShapes& shapes() const;
+  // Where columnar files are made (tiers/flush.h, tiers/compaction.h).
+  ColumnarTier& columnar_tier() const;
 
  private:
   friend class Transaction;

@@ -18,6 +18,7 @@ absl::Status WrongType(const ColumnSchema& column) {
 template <typename ValueAt>
 absl::Status AppendColumns(const RelationSchema& relation, size_t count, const ValueAt& value_at,
                            std::string* out) {
+  const size_t start = out->size();
   for (size_t i = 0; i < count; ++i) {
     const ColumnSchema& column = relation.columns.column(relation.handle[i]);
     const Datum& value = value_at(i);
@@ -33,6 +34,11 @@ absl::Status AppendColumns(const RelationSchema& relation, size_t count, const V
     } else {
       AppendKey(value, out);
     }
+  }
+  if (const size_t size = out->size() - start; size > kMaxHandleSize) {
+    return absl::InvalidArgumentError(StrCat(relation.name, ": the key columns of a row take ",
+                                             size, " bytes; at most ", kMaxHandleSize,
+                                             " are kept"));
   }
   return absl::OkStatus();
 }

@@ -28,8 +28,12 @@ inline constexpr uint32_t kOrdinalMark = 0x8000'0000;
 inline constexpr uint32_t kMaxOrdinal = 0x00ff'ffff;
 inline constexpr size_t kOrdinalSize = 4;
 
+// The largest handle, in bytes without an ordinal: with that and a begin it is still a key of a
+// MemRowSet.
+inline constexpr size_t kMaxHandleSize = 65'000;
+
 // Appends the handle of the given key values (in key order, all handle columns). Errors: NULL as an
-// int handle, a value of the wrong physical type.
+// int handle, a value of the wrong physical type, more than kMaxHandleSize bytes.
 absl::Status AppendHandle(const RelationSchema& relation, std::span<const Datum> key,
                           std::string* out);
 

@@ -13,6 +13,8 @@
 #include "catalog/store/store_format.h"
 #include "catalog/store/store_scan.h"
 #include "catalog/store/version_cursor.h"
+#include "catalog/tiers/scan_path.h"
+#include "catalog/tiers/tiered_scan.h"
 
 namespace varve {
 namespace {
@@ -140,6 +142,10 @@ absl::StatusOr<std::unique_ptr<RowScan>> ReadView::Scan(RelationRef relation,
   }
   std::string prefix;
   VARVE_RETURN_IF_ERROR(AppendHandlePrefix(*relation, options.key_prefix, &prefix));
+  VARVE_ASSIGN_OR_RETURN(const bool by_tiers, IsAnsweredByTiers(*this, *relation, options, prefix));
+  if (by_tiers) {
+    return std::make_unique<TieredScan>(*this, std::move(relation), std::move(options), prefix);
+  }
   return std::make_unique<StoreScan>(*this, std::move(relation), std::move(options), prefix);
 }
 

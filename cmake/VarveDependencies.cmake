@@ -18,3 +18,5 @@ endif()
 # The prefix keeps these out of the cache variables of RocksDB's own Findzstd module.
 pkg_check_modules(pc_zstd REQUIRED IMPORTED_TARGET GLOBAL libzstd)
 pkg_check_modules(pc_xxhash REQUIRED IMPORTED_TARGET GLOBAL libxxhash)
+# Its CMake package also wants what its HTTP parts need, which are not used.
+pkg_check_modules(pc_prometheus REQUIRED IMPORTED_TARGET GLOBAL prometheus-cpp-core)

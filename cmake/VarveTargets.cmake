@@ -24,7 +24,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # False alarms on std::string operations, depending on what is inlined: GCC bug 105651.
   target_compile_options(varve_options INTERFACE -Wno-restrict)
 endif()
-if(VARVE_SANITIZE)
+if(VARVE_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC documents that instrumentation makes this warning unreliable.
   target_compile_options(varve_options INTERFACE -Wno-maybe-uninitialized)
 endif()

@@ -34,13 +34,6 @@ struct ColumnarRows {
   void Append(const ColumnarRows& rows, size_t from, size_t to);
 };
 
-// Appends the rows [from, to) of a vector to another of the same type; values under NULL marks are
-// kept.
-void AppendRows(const ColumnVector& rows, size_t from, size_t to, ColumnVector* out);
-// The same of the rows that `selection` names.
-void AppendSelected(const ColumnVector& rows, std::span<const uint32_t> selection,
-                    ColumnVector* out);
-
 // The hash that bloom filters of handles are asked with: XXH3-64 of the handle's bytes, those of an
 // integer in little-endian order. Requires: not NULL.
 uint64_t HashOfHandle(const Datum& handle);

@@ -135,8 +135,8 @@ absl::Status ColumnarTableBuilder::FinishPack() {
         EncodePack(pack_.columns.column(i), pack_.erased, &columns_[kFirstData + i]));
   }
   stats_.FinishPack();
-  AppendRows(pack_.handles, 0, 1, &first_handles_);
-  AppendRows(pack_.handles, rows - 1, rows, &last_handles_);
+  first_handles_.AppendRange(pack_.handles, 0, 1);
+  last_handles_.AppendRange(pack_.handles, rows - 1, 1);
   row_offsets_.push_back(row_offsets_.back() + rows);
   pack_.Clear();
   return group_size_ >= options_.group_bytes ? WriteGroup() : absl::OkStatus();

@@ -80,8 +80,9 @@ absl::Status ColumnarTableReader::ReadPieces(std::vector<Wanted> wanted,
   const auto offset = [](const Wanted& want) { return want.location.offset; };
   std::ranges::sort(wanted, {}, offset);
   const auto repeated =
-      std::ranges::unique(wanted, {}, [](const Wanted& want) { return want.location; });
-  wanted.erase(repeated.begin(), repeated.end());
+      std::unique(wanted.begin(), wanted.end(),
+                  [](const Wanted& a, const Wanted& b) { return a.location == b.location; });
+  wanted.erase(repeated, wanted.end());
   for (auto first = wanted.begin(); first != wanted.end();) {
     // Neighbours are joined; nothing that was not asked for is read along.
     const uint64_t start = first->location.offset;
@@ -107,7 +108,9 @@ absl::Status ColumnarTableReader::ReadPieces(std::vector<Wanted> wanted,
 std::string_view ColumnarTableReader::FindIn(const std::vector<Piece>& pieces,
                                              const PackLocation& location) {
   // The last piece that starts at or before the pack.
-  auto it = std::ranges::upper_bound(pieces, location.offset, {}, &Piece::offset);
+  auto it =
+      std::upper_bound(pieces.begin(), pieces.end(), location.offset,
+                       [](uint64_t offset, const Piece& piece) { return offset < piece.offset; });
   if (it == pieces.begin()) {
     return {};
   }
@@ -170,7 +173,7 @@ absl::Status ColumnarTableReader::ReadPack(size_t pack, std::span<const ColumnSl
     }
     VARVE_RETURN_IF_ERROR(CheckType(*column, out[i]->type()));
     if (const auto cached = LookUp(pack, *column); cached != nullptr) {
-      AppendRows(*cached, 0, cached->size(), out[i]);
+      out[i]->AppendRange(*cached, 0, cached->size());
       continue;
     }
     to_read[i] = column;
@@ -188,7 +191,7 @@ absl::Status ColumnarTableReader::ReadPack(size_t pack, std::span<const ColumnSl
     }
     auto decoded = std::make_shared<ColumnVector>(out[i]->type());
     VARVE_RETURN_IF_ERROR(Decode(pieces, pack, *to_read[i], decoded.get()));
-    AppendRows(*decoded, 0, decoded->size(), out[i]);
+    out[i]->AppendRange(*decoded, 0, decoded->size());
     options_.cache->Insert(KeyOf(pack, *to_read[i]), std::move(decoded));
   }
   return absl::OkStatus();
@@ -208,7 +211,7 @@ absl::Status ColumnarTableReader::ReadPackSelected(size_t pack, ColumnSlot slot,
   }
   VARVE_RETURN_IF_ERROR(CheckType(*column, out->type()));
   if (const auto cached = LookUp(pack, *column); cached != nullptr) {
-    AppendSelected(*cached, selection, out);
+    out->AppendSelected(*cached, selection);
     return absl::OkStatus();
   }
   std::vector<Wanted> wanted;

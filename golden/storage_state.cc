@@ -9,6 +9,8 @@
 #include "base/strings.h"
 #include "catalog/backup/checkpoint.h"
 #include "catalog/store/row_store.h"
+#include "catalog/tiers/compaction.h"
+#include "catalog/tiers/flush.h"
 
 namespace varve::golden {
 namespace {
@@ -85,6 +87,48 @@ absl::Status Follow(OpenCatalog* catalog) {
   return absl::OkStatus();
 }
 
+absl::Status WaitForMemory(OpenCatalog* catalog) {
+  return catalog->writer->WaitForMemory();
+}
+
+// Small packs and segments, so that even small relations have several.
+ColumnarTableBuilderOptions SmallPacks() {
+  ColumnarTableBuilderOptions options;
+  options.rows_per_pack = 3;
+  options.group_bytes = 0;
+  return options;
+}
+
+// Relations that Init wrote in bulk come to be in files, too.
+absl::Status Flush(OpenCatalog* catalog) {
+  VARVE_RETURN_IF_ERROR(catalog->writer->WaitForMemory());
+  VARVE_RETURN_IF_ERROR(RebuildColumns(*catalog->writer, {.table = SmallPacks()}).status());
+  return FlushMemory(*catalog->writer, {.table = SmallPacks()}).status();
+}
+
+absl::Status CompactWhole(OpenCatalog* catalog) {
+  return CompactColumns(*catalog->writer,
+                        {.full = true, .segment_bytes = 2'000, .table = SmallPacks()})
+      .status();
+}
+
+absl::Status Compact(OpenCatalog* catalog) {
+  VARVE_RETURN_IF_ERROR(Flush(catalog));
+  return CompactWhole(catalog);
+}
+
+// The second time over what the first one left, the changes of two blocks at once; in between they
+// are in memory.
+absl::Status CompactTwice(OpenCatalog* catalog) {
+  return ++catalog->entered % 2 == 1 ? catalog->writer->WaitForMemory() : Compact(catalog);
+}
+
+// Everything but what the last flush wrote is compacted.
+absl::Status FlushOverCompacted(OpenCatalog* catalog) {
+  VARVE_RETURN_IF_ERROR(CompactWhole(catalog));
+  return Flush(catalog);
+}
+
 absl::Status LeaveAsItIs(OpenCatalog* /*catalog*/) {
   return absl::OkStatus();
 }
@@ -92,6 +136,13 @@ absl::Status LeaveAsItIs(OpenCatalog* /*catalog*/) {
 constexpr auto kStorageStates = std::to_array<StorageState>({
     {"Written", "as it is open", /*closes=*/false, LeaveAsItIs},
     {"ByTransactions", "written by transactions", /*closes=*/false, LeaveAsItIs, /*native=*/true},
+    {"InMemory", "with its changes in MemRowSets", /*closes=*/false, WaitForMemory},
+    {"Flushed", "flushed after every block", /*closes=*/false, Flush},
+    {"Compacted", "flushed and compacted after every block", /*closes=*/false, Compact},
+    {"CompactedTwice", "compacted again over changes of two blocks", /*closes=*/false,
+     CompactTwice},
+    {"FlushedOverCompacted", "flushed over what was compacted before", /*closes=*/false,
+     FlushOverCompacted},
     {"Reopened", "closed and opened again", /*closes=*/true, Reopen},
     {"CrashedAndReopened", "killed and opened again", /*closes=*/true, CrashAndReopen},
     {"CheckpointRestored", "restored from a checkpoint of it", /*closes=*/true,

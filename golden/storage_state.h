@@ -24,6 +24,7 @@ struct OpenCatalog {
   std::unique_ptr<Catalog> reader;  // open read-only; null: none
   // Open read-only beside the writer, and kept: it catches up. null: none.
   std::unique_ptr<Catalog> follower;
+  int entered = 0;  // how many times a state was
 
   // The one a state reads with.
   const Catalog& reading() const {

@@ -6,11 +6,12 @@ namespace varve {
 
 const std::vector<Command>& Commands() {
   static const auto& commands = *new std::vector<Command>{
-      InitCommand(),   ImportCommand(),  ExportCommand(), LogCommand(),     LsCommand(),
-      ScanCommand(),   GetCommand(),     DiffCommand(),   ChangesCommand(), StatsCommand(),
-      VerifyCommand(), RestoreCommand(), PinCommand(),    UnpinCommand(),   PinsCommand(),
-      GcCommand(),     ExciseCommand(),  ExpireCommand(), AuditCommand(),   CheckpointCommand(),
-      HelpCommand()};
+      InitCommand(),       ImportCommand(),  ExportCommand(),  LogCommand(),    LsCommand(),
+      FilesCommand(),      ScanCommand(),    GetCommand(),     DiffCommand(),   ChangesCommand(),
+      StatsCommand(),      MetricsCommand(), InspectCommand(), VerifyCommand(), FlushCommand(),
+      CompactCommand(),    RepairCommand(),  RestoreCommand(), PinCommand(),    UnpinCommand(),
+      PinsCommand(),       GcCommand(),      ExciseCommand(),  ExpireCommand(), AuditCommand(),
+      CheckpointCommand(), HelpCommand()};
   return commands;
 }
 

@@ -2,8 +2,6 @@
 
 #include "catalog/inspect/diff.h"
 
-#include <gflags/gflags.h>
-
 #include <array>
 
 #include "base/status.h"
@@ -13,8 +11,6 @@
 #include "tools/flags.h"
 #include "tools/progress.h"
 #include "tools/row_output.h"
-
-DEFINE_string(path, "auto", "how to find out");
 
 namespace varve {
 namespace {

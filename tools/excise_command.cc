@@ -6,14 +6,20 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "catalog/store/row_store.h"
+#include "catalog/tiers/columnar_set.h"
+#include "catalog/tiers/compaction.h"
+#include "catalog/tiers/flush.h"
 #include "tools/commands.h"
 #include "tools/excise_options.h"
 #include "tools/flags.h"
 #include "tools/interruption.h"
 #include "tools/retention_output.h"
+#include "tools/tier_output.h"
 
 DEFINE_uint64(step_rows, 10'000, "rows one step removes");
 DEFINE_bool(compact, false, "rewrite the store's files at the end");
+DEFINE_bool(now, false, "rewrite the columnar files at the end");
 
 namespace varve {
 namespace {
@@ -46,6 +52,16 @@ absl::StatusOr<ExitCode> RunPlan(OutputFormat format) {
   return kExitOk;
 }
 
+// Rewrites the columnar files that have rows which were removed.
+absl::Status RewriteColumnarFiles(Catalog* catalog, Progress* progress) {
+  if (catalog->LatestState()->columnar->manifest().files().empty()) {
+    return absl::OkStatus();
+  }
+  VARVE_RETURN_IF_ERROR(FlushMemory(*catalog).status());
+  return CompactColumns(*catalog, {.full = true, .on_progress = ShowRows("compacting", progress)})
+      .status();
+}
+
 absl::StatusOr<ExitCode> RunApply(OutputFormat format) {
   VARVE_ASSIGN_OR_RETURN(const std::unique_ptr<Catalog> catalog, OpenCatalogForWriting());
   const Interruption interruption;
@@ -53,8 +69,11 @@ absl::StatusOr<ExitCode> RunApply(OutputFormat format) {
   VARVE_ASSIGN_OR_RETURN(const ExciseOptions options,
                          ChosenExciseOptions(*catalog, interruption, &progress));
   const absl::StatusOr<ExciseResult> result = Excise(catalog.get(), options);
+  const absl::Status rewritten =
+      result.ok() && FLAGS_now ? RewriteColumnarFiles(catalog.get(), &progress) : absl::OkStatus();
   progress.Clear();
   VARVE_RETURN_IF_ERROR(result.status());
+  VARVE_RETURN_IF_ERROR(rewritten);
   Stdout out;
   VARVE_RETURN_IF_ERROR(PrintExciseResult(*result, format, &out));
   VARVE_RETURN_IF_ERROR(out.Flush());
@@ -122,7 +141,14 @@ Command ExciseCommand() {
           "Data and delete files whose rows go are put into files_scheduled_for_deletion, unless "
           "a\n"
           "row that stays names the same file.",
-      .flags = {kCatalogFlag, kSyncFlag, kStepRowsFlag, kCompactFlag, kFormatFlag},
+      .flags = {kCatalogFlag,
+                kSyncFlag,
+                kStepRowsFlag,
+                kCompactFlag,
+                {"now", "",
+                 "rewrite the columnar files at the end, so that none has a row that "
+                 "was removed; else the next compactions do"},
+                kFormatFlag},
       .min_arguments = 1,
       .max_arguments = 1,
       .run = Run};

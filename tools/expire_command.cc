@@ -82,7 +82,8 @@ Command ExpireCommand() {
           "retained snapshot shows. The last snapshot and pinned ones are refused; then nothing "
           "is\n"
           "done.",
-      .flags = {kCatalogFlag, kSyncFlag,
+      .flags = {kCatalogFlag,
+                kSyncFlag,
                 {"dry_run", "", "say what would be done, and do nothing"},
                 kStepRowsFlag,
                 kCompactFlag,

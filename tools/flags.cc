@@ -25,6 +25,7 @@ DEFINE_string(from, "", "where an import reads, or where a diff or the changes s
 DEFINE_string(to, "", "where an export writes, or where a diff or the changes end");
 DEFINE_string(at, "", "snapshot to read at");
 DEFINE_string(at_time, "", "time to read at");
+DEFINE_string(path, "auto", "how a diff finds out, or what answers a scan");
 DEFINE_bool(read_only, true, "write nothing");
 DEFINE_string(sync, "always", "when a commit is on disk");
 DEFINE_bool(history, false, "all versions instead of the visible rows");
@@ -49,12 +50,13 @@ absl::StatusOr<std::unique_ptr<Catalog>> OpenCatalogForReading() {
     return UsageError("--noread-only: this command only reads, whatever its flags");
   }
   VARVE_ASSIGN_OR_RETURN(const std::string path, CatalogPath());
-  return Catalog::Open(path, {.read_only = true});
+  return Catalog::Open(path, {.read_only = true, .memory = MemoryMode::kOnDemand});
 }
 
 absl::StatusOr<std::unique_ptr<Catalog>> OpenCatalogForWriting() {
   VARVE_ASSIGN_OR_RETURN(const std::string path, CatalogPath());
   CatalogOptions options;
+  options.memory = MemoryMode::kOnDemand;
   if (FLAGS_sync == "interval") {
     options.sync = SyncMode::kInterval;
   } else if (FLAGS_sync == "off") {

@@ -19,6 +19,7 @@ DECLARE_string(from);
 DECLARE_string(to);
 DECLARE_string(at);
 DECLARE_string(at_time);
+DECLARE_string(path);
 DECLARE_bool(history);
 DECLARE_uint64(limit);
 
@@ -41,11 +42,12 @@ inline constexpr CommandFlag kSyncFlag = {
 // The path given by --catalog or VARVE_CATALOG. Usage error when neither is.
 absl::StatusOr<std::string> CatalogPath();
 
-// Opens that catalog for reading only, beside a writer if there is one.
+// Opens that catalog for reading only, beside a writer if there is one. A command that wants
+// MemRowSets waits for them (Catalog::WaitForMemory): most commands end before they would be there.
 absl::StatusOr<std::unique_ptr<Catalog>> OpenCatalogForReading();
 
-// Opens that catalog for writing, with --sync. Unavailable when another process has it open for
-// writing: the message says which.
+// Opens that catalog for writing, with --sync, likewise without MemRowSets. Unavailable when
+// another process has it open for writing: the message says which.
 absl::StatusOr<std::unique_ptr<Catalog>> OpenCatalogForWriting();
 
 // The view at --at or --at-time, or else the current one.

@@ -215,7 +215,8 @@ Command GcCommand() {
           "what\n"
           "they see, and pinned snapshots stay readable. There is no way back. Without a flag the\n"
           "lake's setting expire_older_than says how old snapshots may grow.",
-      .flags = {kCatalogFlag, kSyncFlag,
+      .flags = {kCatalogFlag,
+                kSyncFlag,
                 {"keep_last", "N", "keep the newest N snapshots"},
                 {"older_than", "DURATION",
                  "give up snapshots older than 30d, 12h, 1d12h; the last one stays"},

@@ -1,14 +1,22 @@
 // varve stats: rows, versions and bytes of a catalog.
 
+#include <gflags/gflags.h>
+
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "base/status.h"
 #include "base/strings.h"
 #include "catalog/inspect/catalog_stats.h"
+#include "catalog/inspect/tier_stats.h"
 #include "catalog/relation_directory.h"
 #include "tools/commands.h"
 #include "tools/flags.h"
 #include "tools/progress.h"
+#include "tools/tier_stats_output.h"
+
+DEFINE_uint64(memrowset_budget_mb, 256, "MiB that MemRowSets may take");
 
 namespace varve {
 namespace {
@@ -67,28 +75,122 @@ absl::Status PrintFamilies(const CatalogStats& stats, OutputFormat format, Stdou
   return writer->Finish();
 }
 
+// --memrowset_budget_mb in bytes.
+absl::StatusOr<uint64_t> ChosenBudget() {
+  constexpr uint64_t kMaxMebibytes = uint64_t{1} << 30;
+  if (FLAGS_memrowset_budget_mb < 1 || FLAGS_memrowset_budget_mb > kMaxMebibytes) {
+    return UsageError(StrCat("--memrowset-budget-mb=", FLAGS_memrowset_budget_mb,
+                             ": expected 1 to ", kMaxMebibytes));
+  }
+  return FLAGS_memrowset_budget_mb << 20;
+}
+
+std::string Size(uint64_t bytes) {
+  return HumanSize(static_cast<int64_t>(bytes));
+}
+
+// The last row is the sum. csv and json say the budget beside it, tables in a line above.
+absl::Status PrintMemory(const std::vector<MemoryStats>& memory, uint64_t budget,
+                         OutputFormat format, Stdout* out) {
+  const bool table = format == OutputFormat::kTable;
+  const MemoryStats sum = SumOf(memory);
+  std::vector<ResultColumn> columns = {{"relation"},
+                                       {"live_rows", TypeKind::kInt64},
+                                       {"deleted_rows", TypeKind::kInt64},
+                                       {"pre_images", TypeKind::kInt64},
+                                       {"mutations", TypeKind::kInt64},
+                                       {"bytes", TypeKind::kInt64, Rendering::kByteSize}};
+  if (table) {
+    VARVE_RETURN_IF_ERROR(
+        out->Write(StrCat("MemRowSets take ", Size(sum.bytes), " of ", Size(budget), "\n")));
+  } else {
+    columns.push_back({"budget_bytes", TypeKind::kInt64});
+  }
+  const auto writer = MakeResultWriter(format, std::move(columns), out);
+  const auto print = [&](const Datum& relation, const MemoryStats& m, const Datum& of) {
+    std::vector<Datum> row = {relation,
+                              Number(m.live_rows),
+                              Number(m.deleted_rows),
+                              Number(m.pre_images),
+                              Number(m.mutations),
+                              Number(m.bytes)};
+    if (!table) {
+      row.push_back(of);
+    }
+    return writer->Row(row);
+  };
+  for (const MemoryStats& m : memory) {
+    VARVE_RETURN_IF_ERROR(print(Datum::Bytes(m.relation->name), m, Datum::Null()));
+  }
+  VARVE_RETURN_IF_ERROR(print(table ? Datum::Bytes("(sum)") : Datum::Null(), sum, Number(budget)));
+  return writer->Finish();
+}
+
+// Over the budget is no error, and no part of the result.
+void WarnOfBudget(uint64_t used, uint64_t budget) {
+  if (used > budget) {
+    std::fputs(
+        StrCat("MemRowSets are ", Size(used - budget), " over their budget of ", Size(budget), "\n")
+            .c_str(),
+        stderr);
+  }
+}
+
+// `memory`: why there are no MemRowSets, if there are none.
+absl::Status PrintAll(const ReadView& view, const absl::Status& memory, uint64_t budget,
+                      Stdout* out) {
+  VARVE_ASSIGN_OR_RETURN(const CatalogStats stats, CollectStats(view));
+  VARVE_RETURN_IF_ERROR(PrintSummary(stats, out));
+  VARVE_RETURN_IF_ERROR(PrintRelations(stats, OutputFormat::kTable, out));
+  VARVE_RETURN_IF_ERROR(out->Write("\n"));
+  VARVE_RETURN_IF_ERROR(PrintFamilies(stats, OutputFormat::kTable, out));
+  VARVE_RETURN_IF_ERROR(out->Write("\n"));
+  const TierStats tiers = CollectTierStats(view);
+  if (tiers.levels[0].files + tiers.levels[1].files > 0) {
+    VARVE_RETURN_IF_ERROR(PrintTiers(tiers, stats, OutputFormat::kTable, out));
+    VARVE_RETURN_IF_ERROR(out->Write("\n"));
+  }
+  return memory.ok() ? PrintMemory(CollectMemoryStats(view), budget, OutputFormat::kTable, out)
+                     : out->Write(StrCat("no MemRowSets: ", MessageOf(memory), "\n"));
+}
+
+absl::Status PrintPart(std::string_view part, const ReadView& view, uint64_t budget,
+                       OutputFormat format, Stdout* out) {
+  if (part == "memory") {
+    return PrintMemory(CollectMemoryStats(view), budget, format, out);
+  }
+  VARVE_ASSIGN_OR_RETURN(const CatalogStats stats, CollectStats(view));
+  if (part == "tiers") {
+    return PrintTiers(CollectTierStats(view), stats, format, out);
+  }
+  return part == "families" ? PrintFamilies(stats, format, out)
+                            : PrintRelations(stats, format, out);
+}
+
 absl::StatusOr<ExitCode> Run(const std::vector<std::string>& arguments) {
   VARVE_ASSIGN_OR_RETURN(const OutputFormat format, ChosenFormat());
+  VARVE_ASSIGN_OR_RETURN(const uint64_t budget, ChosenBudget());
   const std::string_view part = arguments.empty() ? "" : std::string_view(arguments[0]);
-  if (!part.empty() && part != "relations" && part != "families") {
-    return UsageError(StrCat("stats are of relations or families, not of '", part, "'",
-                             DidYouMean(part, {"relations", "families"})));
+  const std::vector<std::string_view> parts = {"relations", "families", "memory", "tiers"};
+  if (!part.empty() && std::find(parts.begin(), parts.end(), part) == parts.end()) {
+    return UsageError(StrCat("stats are of relations, families, memory or tiers, not of '", part,
+                             "'", DidYouMean(part, parts)));
   }
   VARVE_ASSIGN_OR_RETURN(const std::unique_ptr<Catalog> catalog, OpenCatalogForReading());
-  VARVE_ASSIGN_OR_RETURN(const ReadView view, ChosenView(*catalog));
-  VARVE_ASSIGN_OR_RETURN(const CatalogStats stats, CollectStats(view));
-  Stdout out;
-  if (part.empty() && format == OutputFormat::kTable) {
-    VARVE_RETURN_IF_ERROR(PrintSummary(stats, &out));
-    VARVE_RETURN_IF_ERROR(PrintRelations(stats, format, &out));
-    VARVE_RETURN_IF_ERROR(out.Write("\n"));
-    VARVE_RETURN_IF_ERROR(PrintFamilies(stats, format, &out));
-  } else if (part == "families") {
-    VARVE_RETURN_IF_ERROR(PrintFamilies(stats, format, &out));
-  } else {
-    VARVE_RETURN_IF_ERROR(PrintRelations(stats, format, &out));
+  const bool all = part.empty() && format == OutputFormat::kTable;
+  absl::Status memory;
+  if (all || part == "memory") {
+    memory = catalog->WaitForMemory();
   }
+  if (!all) {
+    VARVE_RETURN_IF_ERROR(memory);
+  }
+  VARVE_ASSIGN_OR_RETURN(const ReadView view, ChosenView(*catalog));
+  Stdout out;
+  VARVE_RETURN_IF_ERROR(all ? PrintAll(view, memory, budget, &out)
+                            : PrintPart(part, view, budget, format, &out));
   VARVE_RETURN_IF_ERROR(out.Flush());
+  WarnOfBudget(SumOf(CollectMemoryStats(view)).bytes, budget);
   return kExitOk;
 }
 
@@ -97,13 +199,22 @@ absl::StatusOr<ExitCode> Run(const std::vector<std::string>& arguments) {
 Command StatsCommand() {
   return {
       .name = "stats",
-      .arguments = "[relations|families]",
-      .summary = "count rows, versions and bytes per relation and column family",
+      .arguments = "[relations|families|memory|tiers]",
+      .summary = "count rows, versions and bytes: relations, families, MemRowSets, columnar files",
       .details =
           "history_amplification is the number of versions there are for each visible row;\n"
           "scan_amplification is the number Varve reads for it. Without an argument a table shows\n"
-          "both parts, csv and json show the relations.",
-      .flags = {kCatalogFlag, kAtFlag, kAtTimeFlag, kFormatFlag, kReadOnlyFlag},
+          "all parts, csv and json show the relations. MemRowSets are rebuilt from the change log\n"
+          "for it, as a process that keeps the catalog open has them. Of columnar files "
+          "clean_share\n"
+          "is the part of level 2's packs that are read without handle, version and end. The last\n"
+          "row of MemRowSets and of columnar files is their sum.",
+      .flags = {kCatalogFlag,
+                kAtFlag,
+                kAtTimeFlag,
+                {"memrowset_budget_mb", "N", "MiB that MemRowSets may take; default: 256"},
+                kFormatFlag,
+                kReadOnlyFlag},
       .max_arguments = 1,
       .run = Run};
 }

@@ -1,6 +1,9 @@
 // The varve program: reads the command line, runs a command, turns its error into one line and an
 // exit code.
 
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -41,6 +44,9 @@ absl::StatusOr<ExitCode> Run(const std::vector<std::string>& words) {
 int Main(const std::vector<std::string>& words) {
   // Writing to a pipe whose reader has gone is an error to be handled, not a signal to die from.
   std::signal(SIGPIPE, SIG_IGN);
+  // Standard output is for results; what the library logs goes where errors go.
+  spdlog::set_default_logger(spdlog::stderr_logger_mt("varve"));
+  spdlog::set_pattern("varve: %v");
   const absl::StatusOr<ExitCode> result = Run(words);
   if (result.ok()) {
     return *result;

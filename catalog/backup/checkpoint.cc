@@ -81,9 +81,10 @@ absl::Status MakeRowsDirectory(const std::string& path) {
 
 // The commit that a catalog or checkpoint holds, found by opening it.
 absl::StatusOr<CheckpointInfo> ReadState(const std::string& path) {
-  VARVE_ASSIGN_OR_RETURN(
-      const std::unique_ptr<Catalog> catalog,
-      Catalog::Open(path, {.read_only = true, .block_cache_bytes = kCacheBytes}));
+  VARVE_ASSIGN_OR_RETURN(const std::unique_ptr<Catalog> catalog,
+                         Catalog::Open(path, {.read_only = true,
+                                              .block_cache_bytes = kCacheBytes,
+                                              .memory = MemoryMode::kOnDemand}));
   const ReadView view = catalog->Current();
   return CheckpointInfo{
       .uuid = catalog->uuid(), .csn = view.csn(), .last_snapshot = view.last_snapshot()};
@@ -302,8 +303,9 @@ absl::StatusOr<VerifySummary> VerifyCheckpoint(const std::string& directory,
                                                const std::function<void(const Finding&)>& report) {
   VARVE_ASSIGN_OR_RETURN(const CheckpointInfo info, CheckCheckpointFiles(directory, options));
   VARVE_RETURN_IF_ERROR(CheckState(directory, info));
-  VARVE_ASSIGN_OR_RETURN(const std::unique_ptr<Catalog> catalog,
-                         Catalog::Open(directory, {.read_only = true}));
+  VARVE_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Catalog> catalog,
+      Catalog::Open(directory, {.read_only = true, .memory = MemoryMode::kOnDemand}));
   const ReadView view = catalog->Current();
   VARVE_RETURN_IF_ERROR(
       FromRocksDb(view.state()->store->db().VerifyChecksum(), StrCat("reading ", directory)));

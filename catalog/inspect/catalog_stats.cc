@@ -2,9 +2,12 @@
 
 #include <rocksdb/metadata.h>
 
+#include <algorithm>
+
 #include "base/status.h"
 #include "catalog/store/row_store.h"
 #include "catalog/store/version_cursor.h"
+#include "catalog/tiers/memory_set.h"
 
 namespace varve {
 namespace {
@@ -86,6 +89,38 @@ absl::StatusOr<CatalogStats> CollectStats(const ReadView& view) {
     stats.families.push_back(MeasureFamily(store, static_cast<Family>(i)));
   }
   return stats;
+}
+
+std::vector<MemoryStats> CollectMemoryStats(const ReadView& view) {
+  std::vector<MemoryStats> all;
+  for (const MemorySet* set = view.state()->memory.get(); set != nullptr; set = set->older.get()) {
+    for (const auto& [id, memory] : set->relations) {
+      const MemRowSet& rows = *memory->rows;
+      const uint64_t live = rows.live_row_count();
+      all.push_back({.relation = memory->format.relation(),
+                     .live_rows = live,
+                     .deleted_rows = rows.num_rows() - live,
+                     .pre_images = rows.num_pre_images(),
+                     .mutations = rows.num_mutations(),
+                     .bytes = rows.memory_footprint()});
+    }
+  }
+  std::stable_sort(all.begin(), all.end(), [](const MemoryStats& a, const MemoryStats& b) {
+    return a.relation->id < b.relation->id;
+  });
+  return all;
+}
+
+MemoryStats SumOf(const std::vector<MemoryStats>& parts) {
+  MemoryStats sum;
+  for (const MemoryStats& part : parts) {
+    sum.live_rows += part.live_rows;
+    sum.deleted_rows += part.deleted_rows;
+    sum.pre_images += part.pre_images;
+    sum.mutations += part.mutations;
+    sum.bytes += part.bytes;
+  }
+  return sum;
 }
 
 }  // namespace varve

@@ -1,6 +1,7 @@
-// Sizes of a catalog: rows, versions and bytes per relation and column family, scan amplification.
+// Sizes of a catalog: rows, versions and bytes per relation and column family, scan amplification,
+// and what is in memory.
 //
-// Thread-safety: a free function over a view. Reads every key of the row store once.
+// Thread-safety: free functions over a view. CollectStats reads every key of the row store once.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +36,16 @@ struct FamilyStats {
   uint64_t files = 0;
 };
 
+// What a MemRowSet holds.
+struct MemoryStats {
+  RelationRef relation;
+  uint64_t live_rows = 0;
+  uint64_t deleted_rows = 0;  // ghosts
+  uint64_t pre_images = 0;    // rows that began before the row set
+  uint64_t mutations = 0;     // updates, deletes and revivals
+  uint64_t bytes = 0;         // of its arena
+};
+
 struct CatalogStats {
   std::string uuid;
   SnapshotId snapshot = 0;  // the view's
@@ -46,5 +57,12 @@ struct CatalogStats {
 };
 
 absl::StatusOr<CatalogStats> CollectStats(const ReadView& view);
+
+// The MemRowSets of the view's state, relations by id, of one relation the newest first; none when
+// the state has no memory. Reads counters only. They say what is there by now: later commits than
+// the view's count, too.
+std::vector<MemoryStats> CollectMemoryStats(const ReadView& view);
+// The sum of all; it names no relation.
+MemoryStats SumOf(const std::vector<MemoryStats>& parts);
 
 }  // namespace varve

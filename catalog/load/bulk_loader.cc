@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -81,6 +82,7 @@ struct BulkLoader::State {
   std::map<RelationId, RelationRef> declared;  // dynamic, extended or reduced relations
   RelationId next_relation = kFirstDynamicRelation;
   absl::flat_hash_map<RelationId, int64_t> next_row_number;
+  std::set<RelationId> loaded;  // relations with rows
   uint64_t rows = 0;
   bool has_snapshot = false;
   SnapshotId last_snapshot = 0;
@@ -186,6 +188,7 @@ absl::Status BulkLoader::State::Add(const RelationSchema& relation, std::span<co
   VARVE_RETURN_IF_ERROR(CheckRowShape(relation, values));
   VARVE_ASSIGN_OR_RETURN(const SnapshotInterval interval, IntervalOfRow(relation, values));
   key.clear();
+  loaded.insert(relation.id);
   AppendRelationPrefix(relation.id, &key);
   if (relation.handle_kind == HandleKind::kRowNumber) {
     AppendIntHandle(next_row_number[relation.id]++, &key);
@@ -273,6 +276,7 @@ absl::Status BulkLoader::State::BuildStore(SortedFileWriter* live, SortedFileWri
   put(kLastCsnKey, std::to_string(kBulkLoadCsn));
   put(kLastSnapshotKey, std::to_string(last_snapshot));
   put(kRetainFromKey, "0");
+  put(kLoadedRelationsKey, StrJoin(loaded, ","));
   put(kNextRelationKey, std::to_string(next_relation));
   put(kNextRowNumberKey, std::to_string(row_numbers));
   // The change feed begins behind what was loaded.

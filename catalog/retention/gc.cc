@@ -1,6 +1,8 @@
 #include "catalog/retention/gc.h"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <utility>
 
 #include "base/failpoint.h"
@@ -13,6 +15,8 @@
 #include "catalog/retention/retained.h"
 #include "catalog/retention/view_registry.h"
 #include "catalog/store/commit_queue.h"
+#include "catalog/tiers/columnar_set.h"
+#include "catalog/tiers/flush.h"
 
 namespace varve {
 namespace {
@@ -218,9 +222,22 @@ absl::StatusOr<GcPlan> PlanGc(const Catalog& catalog, const GcRequest& request,
 }
 
 absl::StatusOr<GcPlan> ApplyGc(Catalog* catalog, const GcRequest& request) {
+  std::optional<Csn> changes_from;  // decided before memory was flushed, which is a commit, too
   while (true) {
     const std::shared_ptr<const StoreState> state = catalog->LatestState();
     VARVE_ASSIGN_OR_RETURN(GcPlan plan, Decide(state, catalog->views().HeldSnapshots(), request));
+    // MemRowSets are rebuilt from changes that were not flushed: those stay.
+    const Csn flushed_csn = state->columnar->flushed_csn();
+    if (!changes_from.has_value() && plan.changes_from > plan.changes_before &&
+        plan.changes_from > flushed_csn) {
+      changes_from = plan.changes_from;
+      VARVE_RETURN_IF_ERROR(
+          FlushMemory(*catalog, {.changes_retention = std::numeric_limits<Csn>::max()}).status());
+      continue;
+    }
+    if (changes_from.has_value()) {
+      plan.changes_from = std::max(plan.changes_before, std::min(*changes_from, flushed_csn));
+    }
     if (plan.changes_nothing()) {
       return plan;
     }

@@ -7,43 +7,91 @@ namespace varve {
 namespace {
 
 constexpr size_t kChunkBytes = size_t{1} << 20;
+constexpr uint8_t kHasPreImage = 0x80;
+
+bool ReadEnd(std::string_view* in, SnapshotId* end) {
+  uint64_t end_plus_one = 0;
+  if (!GetVarint64(in, &end_plus_one)) {
+    return false;
+  }
+  *end = end_plus_one == 0 ? kNoEnd : end_plus_one - 1;
+  return true;
+}
+
+bool ReadBytes(std::string_view* in, uint64_t length, std::string_view* bytes) {
+  if (length > in->size()) {
+    return false;
+  }
+  *bytes = in->substr(0, length);
+  in->remove_prefix(length);
+  return true;
+}
+
+bool ReadPreImage(std::string_view* in, ChangeRecord* record) {
+  PreImage& before = record->before.emplace();
+  uint64_t length_plus_one = 0;
+  if (!GetVarint64(in, &before.csn) || !ReadEnd(in, &before.end) ||
+      !GetVarint64(in, &length_plus_one)) {
+    return false;
+  }
+  if (length_plus_one == 0) {
+    before.payload = record->payload;
+    return record->kind == ChangeKind::kUpdate;
+  }
+  return ReadBytes(in, length_plus_one - 1, &before.payload);
+}
 
 bool ReadRecord(std::string_view* in, ChangeRecord* record) {
   if (in->empty()) {
     return false;
   }
-  const auto kind = static_cast<uint8_t>(in->front());
+  const auto first = static_cast<uint8_t>(in->front());
+  const uint8_t kind = first & ~kHasPreImage;
+  const bool has_before = (first & kHasPreImage) != 0;
   in->remove_prefix(1);
   uint64_t length = 0;
   if (kind < static_cast<uint8_t>(ChangeKind::kInsert) ||
       kind > static_cast<uint8_t>(ChangeKind::kCommit) || !GetVarint64(in, &length) ||
-      length > in->size()) {
+      !ReadBytes(in, length, &record->handle) || !GetVarint64(in, &record->begin)) {
     return false;
   }
   record->kind = static_cast<ChangeKind>(kind);
-  record->handle = in->substr(0, length);
-  in->remove_prefix(length);
-  if (!GetVarint64(in, &record->begin)) {
+  const bool may_have_before =
+      record->kind == ChangeKind::kUpdate || record->kind == ChangeKind::kErase;
+  if (has_before && !may_have_before) {
     return false;
   }
-  if (record->kind != ChangeKind::kInsert && record->kind != ChangeKind::kUpdate) {
-    return true;
+  if (record->kind == ChangeKind::kInsert || record->kind == ChangeKind::kUpdate) {
+    if (!ReadEnd(in, &record->end) || !GetVarint64(in, &length) ||
+        !ReadBytes(in, length, &record->payload)) {
+      return false;
+    }
   }
-  uint64_t end_plus_one = 0;
-  if (!GetVarint64(in, &end_plus_one) || !GetVarint64(in, &length) || length > in->size()) {
-    return false;
-  }
-  record->end = end_plus_one == 0 ? kNoEnd : end_plus_one - 1;
-  record->payload = in->substr(0, length);
-  in->remove_prefix(length);
-  return true;
+  return !has_before || ReadPreImage(in, record);
 }
 
-void AppendHead(ChangeKind kind, std::string_view handle, SnapshotId begin, std::string* out) {
-  out->push_back(static_cast<char>(kind));
+void AppendHead(ChangeKind kind, bool has_before, std::string_view handle, SnapshotId begin,
+                std::string* out) {
+  out->push_back(static_cast<char>(static_cast<uint8_t>(kind) | (has_before ? kHasPreImage : 0)));
   PutVarint64(out, handle.size());
   out->append(handle);
   PutVarint64(out, begin);
+}
+
+void AppendEnd(SnapshotId end, std::string* out) {
+  PutVarint64(out, end == kNoEnd ? 0 : end + 1);
+}
+
+// `image`: null for an erasure.
+void AppendPreImage(const PreImage& before, const std::string* image, std::string* out) {
+  PutVarint64(out, before.csn);
+  AppendEnd(before.end, out);
+  if (image != nullptr && *image == before.payload) {
+    PutVarint64(out, 0);
+    return;
+  }
+  PutVarint64(out, before.payload.size() + 1);
+  out->append(before.payload);
 }
 
 }  // namespace
@@ -56,26 +104,41 @@ std::string* ChangeRecorder::Open(RelationId relation) {
   return &chunks.back();
 }
 
-void ChangeRecorder::Record(const VersionGroup& group, const GroupVersion& version) {
-  std::string* const out = Open(group.relation()->id);
+void ChangeRecorder::Record(const VersionGroup& group, const GroupVersion& version,
+                            bool with_before) {
+  const RelationId relation = group.relation()->id;
   const std::string handle = group.HandleOf(version);
+  const PreImage before = {
+      .csn = version.csn,
+      .end = version.stored_end,
+      .payload = version.stored_payload.has_value() ? *version.stored_payload : version.payload};
+  with_before = with_before && version.stored;
   if (version.erased) {
-    AppendHead(ChangeKind::kErase, handle, version.begin, out);
+    RecordErase(relation, handle, version.begin, with_before ? &before : nullptr);
     return;
   }
-  AppendHead(version.stored ? ChangeKind::kUpdate : ChangeKind::kInsert, handle, version.begin,
-             out);
-  PutVarint64(out, version.end == kNoEnd ? 0 : version.end + 1);
+  std::string* const out = Open(relation);
+  AppendHead(version.stored ? ChangeKind::kUpdate : ChangeKind::kInsert, with_before, handle,
+             version.begin, out);
+  AppendEnd(version.end, out);
   PutVarint64(out, version.payload.size());
   out->append(version.payload);
+  if (with_before) {
+    AppendPreImage(before, &version.payload, out);
+  }
 }
 
-void ChangeRecorder::RecordErase(RelationId relation, std::string_view handle, SnapshotId begin) {
-  AppendHead(ChangeKind::kErase, handle, begin, Open(relation));
+void ChangeRecorder::RecordErase(RelationId relation, std::string_view handle, SnapshotId begin,
+                                 const PreImage* before) {
+  std::string* const out = Open(relation);
+  AppendHead(ChangeKind::kErase, before != nullptr, handle, begin, out);
+  if (before != nullptr) {
+    AppendPreImage(*before, nullptr, out);
+  }
 }
 
 void ChangeRecorder::DropRelation(RelationId relation) {
-  AppendHead(ChangeKind::kDropRelation, "", 0, Open(relation));
+  AppendHead(ChangeKind::kDropRelation, false, "", 0, Open(relation));
 }
 
 std::vector<std::pair<std::string, std::string>> ChangeRecorder::Finish(Csn csn,
@@ -93,7 +156,7 @@ std::vector<std::pair<std::string, std::string>> ChangeRecorder::Finish(Csn csn,
 
 std::string CommitEntry(SnapshotId last_snapshot) {
   std::string value;
-  AppendHead(ChangeKind::kCommit, "", last_snapshot, &value);
+  AppendHead(ChangeKind::kCommit, false, "", last_snapshot, &value);
   return value;
 }
 

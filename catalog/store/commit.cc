@@ -3,6 +3,7 @@
 #include <rocksdb/write_batch.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,6 +22,7 @@
 #include "catalog/retention/retained.h"
 #include "catalog/store/change_record.h"
 #include "catalog/store/store_format.h"
+#include "catalog/tiers/columnar_set.h"
 #include "catalog/transaction/footprint.h"
 
 namespace varve {
@@ -55,6 +57,7 @@ Commit::Commit(CommitGroup* group)
       last_snapshot_(group->last_snapshot_),
       retain_from_(group->retain_from_),
       pins_(group->pins_),
+      columnar_(group->columnar_),
       directory_(group->directory_) {}
 
 const StoreState& Commit::base() const {
@@ -137,6 +140,11 @@ absl::StatusOr<std::optional<std::string>> Commit::GetDefault(std::string_view k
 void Commit::SetRetainFrom(SnapshotId snapshot) {
   retain_from_ = std::max(retain_from_, snapshot);
   PutDefault(std::string(kRetainFromKey), std::to_string(retain_from_));
+}
+
+void Commit::SetColumnar(std::shared_ptr<const ColumnarSet> columnar) {
+  PutDefault(std::string(kColumnarManifestKey), columnar->manifest().SerializeAsString());
+  columnar_ = std::move(columnar);
 }
 
 void Commit::DeleteChanges(std::string_view from_key, std::string_view to_key) {
@@ -330,7 +338,9 @@ absl::StatusOr<bool> Commit::EraseStored(const RelationRef& relation, std::strin
     VARVE_RETURN_IF_ERROR(CheckSnapshotMayGo(begin));
   }
   batch().Delete(from, key).PermitUncheckedError();
-  recorder_.RecordErase(relation->id, handle, begin);
+  const PreImage before = {.csn = version.csn, .end = end, .payload = version.payload};
+  recorder_.RecordErase(relation->id, handle, begin,
+                        NeedsPreImage(relation->id, handle, begin) ? &before : nullptr);
   if (relation->unique_column.has_value()) {
     VARVE_ASSIGN_OR_RETURN(const std::optional<int64_t> id, UniqueIdOf(*relation, handle));
     if (id.has_value()) {
@@ -338,6 +348,10 @@ absl::StatusOr<bool> Commit::EraseStored(const RelationRef& relation, std::strin
     }
   }
   return true;
+}
+
+bool Commit::NeedsPreImage(RelationId relation, std::string_view handle, SnapshotId begin) const {
+  return base().memory == nullptr || !base().memory->Holds(relation, handle, begin);
 }
 
 void Commit::EraseVersion(const VersionGroup& group, const GroupVersion& version) {
@@ -442,15 +456,20 @@ absl::Status Commit::WriteGroups() {
     }
     for (const GroupVersion& version : group->versions()) {
       if (version.erased ? version.stored : version.changed) {
-        recorder_.Record(*group, version);
+        recorder_.Record(*group, version,
+                         version.stored && NeedsPreImage(group->relation()->id,
+                                                         group->HandleOf(version), version.begin));
       }
       if (!version.erased && version.changed) {
         WriteVersion(*group, version);
       }
     }
   }
-  for (const auto& [key, value] : recorder_.Finish(csn_, last_snapshot_)) {
+  for (auto& [key, value] : recorder_.Finish(csn_, last_snapshot_)) {
     batch().Put(family(Family::kChanges), key, value).PermitUncheckedError();
+    ChangesKeyParts parts;
+    ParseChangesKey(key, &parts);
+    changes_.push_back({.csn = csn_, .relation = parts.relation, .records = std::move(value)});
   }
   return absl::OkStatus();
 }
@@ -503,10 +522,12 @@ absl::Status Commit::Finish() {
 CommitGroup::CommitGroup(std::shared_ptr<const StoreState> base)
     : base_(std::move(base)),
       names_csn_(base_->names_csn),
+      definitions_csn_(base_->definitions_csn),
       csn_(base_->csn),
       last_snapshot_(base_->last_snapshot),
       retain_from_(base_->retain_from),
       pins_(base_->pins),
+      columnar_(base_->columnar),
       directory_(base_->directory) {}
 
 absl::Status CommitGroup::Add(const PrepareCommit& prepare) {
@@ -527,6 +548,7 @@ absl::Status CommitGroup::Add(const PrepareCommit& prepare) {
   last_snapshot_ = commit.last_snapshot_;
   retain_from_ = commit.retain_from_;
   pins_ = std::move(commit.pins_);
+  columnar_ = std::move(commit.columnar_);
   directory_ = std::move(commit.directory_);
   for (auto& [key, value] : commit.defaults_) {
     defaults_[key] = std::move(value);
@@ -535,10 +557,14 @@ absl::Status CommitGroup::Add(const PrepareCommit& prepare) {
     if (HoldsNames(group->relation()->id)) {
       names_csn_ = csn_;
     }
+    if (HoldsDefinitions(group->relation()->id)) {
+      definitions_csn_ = csn_;
+    }
     group->TakeAsStored(csn_);
     std::string key = LiveKey(group->relation()->id, group->handle());
     settled_[std::move(key)] = std::move(group);
   }
+  std::move(commit.changes_.begin(), commit.changes_.end(), std::back_inserter(changes_));
   if (commit.footprint_ != nullptr) {
     footprints_.push_back(
         {.csn = csn_, .snapshot = last_snapshot_, .footprint = std::move(commit.footprint_)});
@@ -546,7 +572,7 @@ absl::Status CommitGroup::Add(const PrepareCommit& prepare) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<const StoreState>> CommitGroup::Write(bool sync) {
+absl::StatusOr<std::shared_ptr<StoreState>> CommitGroup::Write(bool sync) {
   VARVE_RETURN_IF_ERROR(base_->store->Write(&batch_, sync));
   auto next = std::make_shared<StoreState>();
   next->store = base_->store;
@@ -555,8 +581,10 @@ absl::StatusOr<std::shared_ptr<const StoreState>> CommitGroup::Write(bool sync) 
   next->last_snapshot = last_snapshot_;
   next->retain_from = retain_from_;
   next->pins = pins_;
+  next->columnar = columnar_;
   next->directory = directory_;
   next->names_csn = names_csn_;
+  next->definitions_csn = definitions_csn_;
   return next;
 }
 

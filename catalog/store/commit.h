@@ -28,6 +28,7 @@
 #include "catalog/store/change_record.h"
 #include "catalog/store/row_store.h"
 #include "catalog/store/version_group.h"
+#include "catalog/tiers/memory_set.h"
 
 namespace varve {
 
@@ -97,6 +98,8 @@ class Commit {
   void SetRetainFrom(SnapshotId snapshot);
   // What the next state's pins are; writing their keys is the caller's business (PutDefault).
   void SetPins(std::shared_ptr<const PinSet> pins) { pins_ = std::move(pins); }
+  // What the next state's columnar files are. Their manifest is written with the commit.
+  void SetColumnar(std::shared_ptr<const ColumnarSet> columnar);
   // Removes a range of keys of the `changes` family.
   void DeleteChanges(std::string_view from_key, std::string_view to_key);
 
@@ -126,6 +129,8 @@ class Commit {
   absl::Status NoteIndex(const VersionGroup& group);
   absl::Status WriteIndex();
   absl::Status WriteGroups();
+  // Whether changes of the version need its pre-image recorded.
+  bool NeedsPreImage(RelationId relation, std::string_view handle, SnapshotId begin) const;
   void WriteVersion(const VersionGroup& group, const GroupVersion& version);
   void EraseVersion(const VersionGroup& group, const GroupVersion& version);
   absl::Status DeriveFootprint();
@@ -137,6 +142,7 @@ class Commit {
   SnapshotId last_snapshot_;
   SnapshotId retain_from_;
   std::shared_ptr<const PinSet> pins_;
+  std::shared_ptr<const ColumnarSet> columnar_;
   std::shared_ptr<const RelationDirectory> directory_;
   std::vector<std::unique_ptr<VersionGroup>> groups_;
   absl::flat_hash_map<std::string, VersionGroup*> group_of_key_;
@@ -144,6 +150,7 @@ class Commit {
   std::map<std::string, std::string> index_puts_;  // index key -> handle
   absl::flat_hash_set<std::string> index_deletes_;
   ChangeRecorder recorder_;
+  std::vector<CommittedChanges> changes_;  // what was recorded, when finished
   bool closes_group_ = false;
   std::shared_ptr<const Footprint> footprint_;
 };
@@ -165,10 +172,12 @@ class CommitGroup {
 
   // Of the group's commits so far, in csn order.
   const std::vector<CommitFootprint>& footprints() const { return footprints_; }
+  // What they did, in the order of the `changes` family.
+  const std::vector<CommittedChanges>& changes() const { return changes_; }
 
   // Writes the batch, `sync` with a sync of the log, and returns the state after it. Requires: not
   // empty. After an error the commits may turn out to be there when the catalog is opened again.
-  absl::StatusOr<std::shared_ptr<const StoreState>> Write(bool sync);
+  absl::StatusOr<std::shared_ptr<StoreState>> Write(bool sync);
 
  private:
   friend class Commit;
@@ -177,17 +186,20 @@ class CommitGroup {
   size_t commits_ = 0;
   bool closed_ = false;
   Csn names_csn_;
+  Csn definitions_csn_;
   rocksdb::WriteBatch batch_;
   // What the commits so far leave.
   Csn csn_;
   SnapshotId last_snapshot_;
   SnapshotId retain_from_;
   std::shared_ptr<const PinSet> pins_;
+  std::shared_ptr<const ColumnarSet> columnar_;
   std::shared_ptr<const RelationDirectory> directory_;
   absl::flat_hash_map<std::string, std::unique_ptr<VersionGroup>> settled_;
   std::map<std::string, std::optional<std::string>, std::less<>> defaults_;
   std::map<std::string, std::optional<std::string>> index_;
   std::vector<CommitFootprint> footprints_;
+  std::vector<CommittedChanges> changes_;
 };
 
 }  // namespace varve

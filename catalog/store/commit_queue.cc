@@ -38,10 +38,10 @@ size_t CommitQueue::Serve(const std::vector<Waiter*>& waiters) {
     return served;
   }
   VARVE_FAILPOINT("commit/before_write");
-  absl::StatusOr<std::shared_ptr<const StoreState>> next = group.Write(sync_ == SyncMode::kAlways);
+  absl::StatusOr<std::shared_ptr<StoreState>> next = group.Write(sync_ == SyncMode::kAlways);
   VARVE_FAILPOINT("commit/after_write");
   if (next.ok()) {
-    publish_(*std::move(next), group.footprints());
+    publish_(*std::move(next), group);
     return served;
   }
   for (Waiter* const waiter : added) {

@@ -29,11 +29,11 @@ struct CommitRequest {
 
 class CommitQueue {
  public:
-  // `current` gives the published state, `publish` takes the next one with the footprints of the
-  // commits that led to it.
+  // `current` gives the published state, `publish` takes the next one with the commits that led to
+  // it, and completes it with what is kept in memory.
   using Current = std::function<std::shared_ptr<const StoreState>()>;
-  using Publish = std::function<void(std::shared_ptr<const StoreState> state,
-                                     const std::vector<CommitFootprint>& footprints)>;
+  using Publish =
+      std::function<void(std::shared_ptr<StoreState> state, const CommitGroup& commits)>;
   CommitQueue(SyncMode sync, Current current, Publish publish)
       : sync_(sync), current_(std::move(current)), publish_(std::move(publish)) {}
 

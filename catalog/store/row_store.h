@@ -36,6 +36,9 @@
 
 namespace varve {
 
+struct MemorySet;
+class ColumnarSet;
+
 enum class Family : uint8_t { kDefault = 0, kLive = 1, kEnded = 2, kChanges = 3 };
 inline constexpr std::array kFamilyNames = {"default", "live", "ended", "changes"};
 inline constexpr size_t kNumFamilies = kFamilyNames.size();
@@ -88,6 +91,9 @@ class RowStore {
   // What the files looked like, at the latest, before this store read them. Read-only stores only.
   const DatabaseMark& mark() const { return mark_; }
 
+  // The cache of blocks, shared with whoever keeps what it has decoded within the same budget.
+  const std::shared_ptr<rocksdb::Cache>& cache() const { return cache_; }
+
   // Whether a StoreState is on it. Read-only stores only.
   bool in_use() const { return states_.load(std::memory_order_acquire) != 0; }
   rocksdb::DB& db() const { return *db_; }
@@ -121,6 +127,7 @@ class RowStore {
   friend struct StoreState;
   friend absl::StatusOr<std::shared_ptr<const StoreState>> TakeState(
       std::shared_ptr<RowStore> store);
+  friend std::shared_ptr<StoreState> NewState(std::shared_ptr<RowStore> store);
   RowStore() = default;
 
   std::string path_;
@@ -138,10 +145,25 @@ class RowStore {
   absl::Status write_error_;  // of the write or sync that failed
 };
 
+// Whether the relation says what tables are like: where they are, their columns and partitionings,
+// and the settings of the lake.
+constexpr bool HoldsDefinitions(RelationId relation) {
+  switch (relation) {
+    case kMetadata:
+    case kSchema:
+    case kTable:
+    case kColumn:
+    case kPartitionInfo:
+    case kPartitionColumn: return true;
+    default: return false;
+  }
+}
+
 // A state of the row store: what all read views taken at one csn share.
 struct StoreState {
   std::shared_ptr<RowStore> store;
-  const rocksdb::Snapshot* snapshot = nullptr;  // owned; null on read-only stores, which stand still
+  const rocksdb::Snapshot* snapshot =
+      nullptr;  // owned; null on read-only stores, which stand still
   Csn csn = 0;
   SnapshotId last_snapshot = 0;
   SnapshotId retain_from = 0;
@@ -149,6 +171,12 @@ struct StoreState {
   std::shared_ptr<const RelationDirectory> directory;
   // The last commit known to have changed a schema, table, view or macro.
   Csn names_csn = 0;
+  // … a row of a relation that HoldsDefinitions.
+  Csn definitions_csn = 0;
+  // What was changed since the last flush; null: not in memory (yet), the row store answers.
+  std::shared_ptr<const MemorySet> memory;
+  // The columnar files; null only while a catalog is being opened.
+  std::shared_ptr<const ColumnarSet> columnar;
 
   StoreState() : pins(std::make_shared<const PinSet>()) {}
   StoreState(const StoreState&) = delete;
@@ -160,6 +188,13 @@ struct StoreState {
 
 // Takes the state the store has now: RocksDB snapshot, csn, last snapshot, directory.
 absl::StatusOr<std::shared_ptr<const StoreState>> TakeState(std::shared_ptr<RowStore> store);
+
+// The same state with other memory. Requires: it is the latest one, and nobody commits.
+std::shared_ptr<const StoreState> WithMemory(const StoreState& state,
+                                             std::shared_ptr<const MemorySet> memory);
+// … with other columnar files.
+std::shared_ptr<const StoreState> WithColumnar(const StoreState& state,
+                                               std::shared_ptr<const ColumnarSet> columnar);
 
 // Options of one family, shared by the store and by files written for ingestion.
 rocksdb::ColumnFamilyOptions FamilyOptions(Family family,

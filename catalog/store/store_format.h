@@ -39,6 +39,11 @@ inline constexpr std::string_view kNextRowNumberKey = "next_row_number";
 inline constexpr std::string_view kRelationKeyPrefix = "relation/";  // + id, 10 digits
 // Where the change feed begins: changes of later csns are all there. Absent: kBulkLoadCsn.
 inline constexpr std::string_view kChangesFromKey = "changes_from";
+// The numbers of the relations that the bulk load brought rows of, joined by commas. Absent in
+// catalogs made before there was such a list: it may have been any.
+inline constexpr std::string_view kLoadedRelationsKey = "loaded_relations";
+// Which columnar files there are (catalog/columnar.proto). Absent: none were made yet.
+inline constexpr std::string_view kColumnarManifestKey = "columnar_manifest";
 // Descriptions of dropped relations that changes still speak of: + csn of the drop, 20 digits, "/",
 // id, 10 digits. The value is that of the directory.
 inline constexpr std::string_view kDroppedKeyPrefix = "dropped/";

@@ -75,18 +75,11 @@ absl::StatusOr<bool> StoreScan::Next(ScanBatch* batch) {
     VARVE_RETURN_IF_ERROR(cursor_.Start());
   }
   // A batch that the predicate empties is no batch: go on to one with rows, or the end.
-  while (batch->num_rows() == 0 && cursor_.valid() && remaining_ > 0) {
+  while (batch->begins.empty() && cursor_.valid() && remaining_ > 0) {
     VARVE_RETURN_IF_ERROR(Fill(batch));
     ApplyPredicate(batch);
   }
-  if (batch->num_rows() > remaining_) {
-    batch->columns.Truncate(remaining_);
-    batch->begins.resize(remaining_);
-    batch->ends.resize(remaining_);
-    if (options_.with_handles) {
-      batch->handles.resize(remaining_);
-    }
-  }
+  batch->Truncate(std::min<uint64_t>(batch->num_rows(), remaining_));
   batch->columns.DropColumnsFrom(output_columns_);
   remaining_ -= batch->num_rows();
   stats_.rows_returned += batch->num_rows();
@@ -99,7 +92,7 @@ absl::Status StoreScan::Fill(ScanBatch* batch) {
   const uint64_t wanted = options_.predicate.empty()
                               ? std::min<uint64_t>(remaining_, options_.batch_rows)
                               : options_.batch_rows;
-  while (cursor_.valid() && batch->num_rows() < wanted) {
+  while (cursor_.valid() && batch->begins.size() < wanted) {
     const StoredVersion& version = cursor_.version();
     SnapshotInterval interval{.begin = version.begin, .end = version.end};
     VARVE_ASSIGN_OR_RETURN(const bool is_row, IsRow(version, &interval));
@@ -108,7 +101,7 @@ absl::Status StoreScan::Fill(ScanBatch* batch) {
     }
     VARVE_RETURN_IF_ERROR(Advance(is_row));
   }
-  batch->columns.SetNumRows(batch->num_rows());
+  batch->columns.SetNumRows(batch->begins.size());
   return absl::OkStatus();
 }
 

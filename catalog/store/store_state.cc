@@ -37,6 +37,36 @@ absl::StatusOr<std::shared_ptr<const RelationDirectory>> LoadDirectory(const Sto
 
 }  // namespace
 
+// A state of what the store holds now, with nothing said about it yet.
+std::shared_ptr<StoreState> NewState(std::shared_ptr<RowStore> store) {
+  auto state = std::make_shared<StoreState>();
+  state->store = std::move(store);
+  if (state->store->read_only()) {
+    state->store->states_.fetch_add(1, std::memory_order_relaxed);
+  } else {
+    state->snapshot = state->store->db().GetSnapshot();
+  }
+  return state;
+}
+
+namespace {
+
+std::shared_ptr<StoreState> CopyOf(const StoreState& state) {
+  std::shared_ptr<StoreState> copy = NewState(state.store);
+  copy->csn = state.csn;
+  copy->last_snapshot = state.last_snapshot;
+  copy->retain_from = state.retain_from;
+  copy->pins = state.pins;
+  copy->directory = state.directory;
+  copy->names_csn = state.names_csn;
+  copy->definitions_csn = state.definitions_csn;
+  copy->memory = state.memory;
+  copy->columnar = state.columnar;
+  return copy;
+}
+
+}  // namespace
+
 StoreState::~StoreState() {
   if (snapshot != nullptr) {
     store->db().ReleaseSnapshot(snapshot);
@@ -53,13 +83,7 @@ rocksdb::ReadOptions StoreState::read_options() const {
 }
 
 absl::StatusOr<std::shared_ptr<const StoreState>> TakeState(std::shared_ptr<RowStore> store) {
-  auto state = std::make_shared<StoreState>();
-  state->store = std::move(store);
-  if (state->store->read_only()) {
-    state->store->states_.fetch_add(1, std::memory_order_relaxed);
-  } else {
-    state->snapshot = state->store->db().GetSnapshot();
-  }
+  std::shared_ptr<StoreState> state = NewState(std::move(store));
   VARVE_ASSIGN_OR_RETURN(state->csn, GetNumber(*state->store, kLastCsnKey, state->snapshot));
   VARVE_ASSIGN_OR_RETURN(state->last_snapshot,
                          GetNumber(*state->store, kLastSnapshotKey, state->snapshot));
@@ -69,7 +93,22 @@ absl::StatusOr<std::shared_ptr<const StoreState>> TakeState(std::shared_ptr<RowS
   state->pins = std::make_shared<const PinSet>(std::move(pins));
   VARVE_ASSIGN_OR_RETURN(state->directory, LoadDirectory(*state));
   state->names_csn = state->csn;
+  state->definitions_csn = state->csn;
   return state;
+}
+
+std::shared_ptr<const StoreState> WithMemory(const StoreState& state,
+                                             std::shared_ptr<const MemorySet> memory) {
+  std::shared_ptr<StoreState> next = CopyOf(state);
+  next->memory = std::move(memory);
+  return next;
+}
+
+std::shared_ptr<const StoreState> WithColumnar(const StoreState& state,
+                                               std::shared_ptr<const ColumnarSet> columnar) {
+  std::shared_ptr<StoreState> next = CopyOf(state);
+  next->columnar = std::move(columnar);
+  return next;
 }
 
 }  // namespace varve

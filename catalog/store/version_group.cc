@@ -10,6 +10,13 @@
 
 namespace varve {
 
+void GroupVersion::SetPayload(std::string other) {
+  std::swap(payload, other);
+  if (stored && !stored_payload.has_value()) {
+    stored_payload = std::move(other);
+  }
+}
+
 std::string DescribeInterval(SnapshotId begin, SnapshotId end) {
   return end == kNoEnd ? StrCat("[", begin, ", …)") : StrCat("[", begin, ", ", end, ")");
 }
@@ -194,6 +201,7 @@ void VersionGroup::TakeAsStored(Csn csn) {
     version.csn = version.changed ? csn : version.csn;
     version.stored = true;
     version.stored_end = version.end;
+    version.stored_payload.reset();
     version.changed = false;
   }
 }
@@ -209,8 +217,10 @@ void VersionGroup::Put(std::string payload) {
   for (GroupVersion& version : versions_) {
     if (!version.erased) {
       // An overwrite that changes nothing writes nothing.
-      version.changed = version.changed || version.payload != payload;
-      version.payload = std::move(payload);
+      if (version.payload != payload) {
+        version.changed = true;
+        version.SetPayload(std::move(payload));
+      }
       return;
     }
   }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,10 +27,14 @@ struct GroupVersion {
   SnapshotId end = kNoEnd;
   Csn csn = 0;  // of the commit that wrote it; 0 for a new one
   std::string payload;
-  bool stored = false;             // the store has it …
-  SnapshotId stored_end = kNoEnd;  // … with this end
-  bool changed = false;            // new, or its end or payload differs from the store's
+  bool stored = false;                        // the store has it …
+  SnapshotId stored_end = kNoEnd;             // … with this end
+  std::optional<std::string> stored_payload;  // … and this payload, if that was changed
+  bool changed = false;                       // new, or its end or payload differs from the store's
   bool erased = false;
+
+  // Overwrites the payload; the store's is kept.
+  void SetPayload(std::string other);
 };
 
 class VersionGroup {

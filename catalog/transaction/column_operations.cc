@@ -140,23 +140,26 @@ absl::Status ExpectNotSortedBy(const Transaction::State& state, const AlteredTab
   });
 }
 
-// Files that the transaction registered may hold a column that it added. Without a trace of the
-// column its id would be given to another one, which then read what is in the files.
-absl::Status ExpectNotInOwnFiles(const Transaction::State& state, const AlteredTable& altered,
+// Whether the transaction itself added the column.
+absl::StatusOr<bool> IsOwnColumn(const Transaction::State& state, int64_t table_id,
                                  int64_t column_id) {
-  const Datum key[] = {Datum::Int64(altered.table.id), Datum::Int64(column_id)};
+  const Datum key[] = {Datum::Int64(table_id), Datum::Int64(column_id)};
   VARVE_ASSIGN_OR_RETURN(const std::vector<VersionedRow> versions,
                          state.rows.Versions(state.relation(kColumn), key));
-  const bool is_own = std::all_of(
-      versions.begin(), versions.end(),
-      [&](const VersionedRow& version) { return version.begin >= state.rows.pending_snapshot(); });
-  if (!is_own) {
-    return absl::OkStatus();
-  }
+  return std::all_of(versions.begin(), versions.end(), [&](const VersionedRow& version) {
+    return version.begin >= state.rows.pending_snapshot();
+  });
+}
+
+// Files that the transaction registered may hold a column that it added. Without a trace of the
+// column its id would be given to another one, which then read what is in the files.
+absl::Status ExpectNoOwnFiles(const Transaction::State& state, const AlteredTable& altered,
+                              int64_t column_id) {
+  const Datum of_table[] = {Datum::Int64(altered.table.id)};
   const RelationRef& files = state.relation(kDataFile);
   bool has_own_files = false;
-  VARVE_RETURN_IF_ERROR(state.rows.ForEach(
-      files, std::span(key).first(1), [&](const VersionedRow& file) -> absl::Status {
+  VARVE_RETURN_IF_ERROR(
+      state.rows.ForEach(files, of_table, [&](const VersionedRow& file) -> absl::Status {
         const std::optional<int64_t> id = IdOf(*files, file.values, "data_file_id");
         has_own_files = has_own_files || (id.has_value() && IsProvisional(*id));
         return absl::OkStatus();
@@ -166,6 +169,13 @@ absl::Status ExpectNotInOwnFiles(const Transaction::State& state, const AlteredT
                                     " cannot be dropped: it was added in this transaction, and so "
                                     "were data files; commit before dropping it"))
                        : absl::OkStatus();
+}
+
+// A column that came and went was never there; there are no statistics of it.
+void ForgetNewBounds(Transaction::State* state, int64_t table_id, int64_t column_id) {
+  if (state->statistics.contains(table_id)) {
+    state->statistics[table_id].columns.erase(column_id);
+  }
 }
 
 absl::Status DropColumn(Transaction::State* state, int64_t table_id, int64_t column_id) {
@@ -187,7 +197,11 @@ absl::Status DropColumn(Transaction::State* state, int64_t table_id, int64_t col
     VARVE_RETURN_IF_ERROR(ExpectNotSortedBy(*state, altered, *column));
   }
   for (const int64_t id : dropped) {
-    VARVE_RETURN_IF_ERROR(ExpectNotInOwnFiles(*state, altered, id));
+    VARVE_ASSIGN_OR_RETURN(const bool is_own, IsOwnColumn(*state, table_id, id));
+    if (is_own) {
+      VARVE_RETURN_IF_ERROR(ExpectNoOwnFiles(*state, altered, id));
+      ForgetNewBounds(state, table_id, id);
+    }
     const Datum key[] = {Datum::Int64(table_id), Datum::Int64(id)};
     VARVE_RETURN_IF_ERROR(EndAll(state, kColumnTag, key));
     VARVE_RETURN_IF_ERROR(state->rows.End(state->relation(kColumn), key));

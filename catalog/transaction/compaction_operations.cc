@@ -122,11 +122,11 @@ using FileSchema = std::vector<std::tuple<int64_t, std::string, std::string, int
 // have the same columns.
 absl::Status CheckSameColumns(const Transaction::State& state, const TableColumns& columns,
                               int64_t table_id, const std::vector<Source>& sources) {
-  VARVE_ASSIGN_OR_RETURN(const std::vector<ColumnVersion> versions,
+  VARVE_ASSIGN_OR_RETURN(const std::vector<TableColumnVersion> versions,
                          AllColumnVersions(state, table_id));
   const auto schema_at = [&](SnapshotId snapshot) {
     FileSchema schema;
-    for (const ColumnVersion& version : versions) {
+    for (const TableColumnVersion& version : versions) {
       if (IsVisible(version, snapshot)) {
         schema.emplace_back(version.column.id, version.column.name, version.column.type,
                             version.column.parent.value_or(-1));

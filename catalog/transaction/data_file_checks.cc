@@ -80,7 +80,7 @@ absl::Status DataFileWriter::Check(const DataFile& file) {
 
 absl::Status DataFileWriter::CheckContent(const DataFile& file) {
   VARVE_RETURN_IF_ERROR(CheckCount("record_count", file.record_count));
-  if (encrypted_ && !file.encryption_key.has_value()) {
+  if (shape_->encrypted && !file.encryption_key.has_value()) {
     return absl::InvalidArgumentError(
         "it has no encryption key; the files of this lake are encrypted");
   }
@@ -96,15 +96,16 @@ absl::Status DataFileWriter::CheckContent(const DataFile& file) {
 }
 
 absl::Status DataFileWriter::CheckPartitionValues(const DataFile& file) const {
-  if (file.partition_values.size() == partition_keys_) {
+  if (file.partition_values.size() == shape_->partition_keys) {
     return absl::OkStatus();
   }
   const std::string text = StrCat(FileText("data file", file.path), " has ",
                                   file.partition_values.size(), " partition values; ");
-  return absl::InvalidArgumentError(
-      partition_keys_ == 0 ? StrCat(text, ObjectText(table_), " is not partitioned")
-                           : StrCat(text, "the partitioning of ", ObjectText(table_), " has ",
-                                    partition_keys_, partition_keys_ == 1 ? " key" : " keys"));
+  return absl::InvalidArgumentError(shape_->partition_keys == 0
+                                        ? StrCat(text, ObjectText(table()), " is not partitioned")
+                                        : StrCat(text, "the partitioning of ", ObjectText(table()),
+                                                 " has ", shape_->partition_keys,
+                                                 shape_->partition_keys == 1 ? " key" : " keys"));
 }
 
 absl::Status DataFileWriter::CheckMapping(const DataFile& file) {
@@ -116,11 +117,11 @@ absl::Status DataFileWriter::CheckMapping(const DataFile& file) {
     const RelationRef& mappings = state_->relation(kColumnMapping);
     const Datum key[] = {Datum::Int64(*file.mapping_id)};
     VARVE_ASSIGN_OR_RETURN(const std::optional<VersionedRow> row, state_->rows.Get(mappings, key));
-    known->second = row.has_value() && IdOf(*mappings, row->values, "table_id") == table_.id;
+    known->second = row.has_value() && IdOf(*mappings, row->values, "table_id") == table().id;
   }
   return known->second ? absl::OkStatus()
                        : absl::NotFoundError(
-                             StrCat(ObjectText(table_), " has no mapping ", *file.mapping_id));
+                             StrCat(ObjectText(table()), " has no mapping ", *file.mapping_id));
 }
 
 // Files usually name the columns in one order, so the column is where the last file had it.
@@ -128,8 +129,8 @@ DataFileWriter::Slot* DataFileWriter::FindSlot(int64_t column_id, size_t likely)
   if (likely < slots_.size() && slots_[likely].column->id == column_id) {
     return &slots_[likely];
   }
-  const auto found = slot_of_column_.find(column_id);
-  return found == slot_of_column_.end() ? nullptr : &slots_[found->second];
+  const auto found = shape_->position_of_column.find(column_id);
+  return found == shape_->position_of_column.end() ? nullptr : &slots_[found->second];
 }
 
 absl::Status DataFileWriter::CheckColumns(const DataFile& file) {
@@ -138,14 +139,14 @@ absl::Status DataFileWriter::CheckColumns(const DataFile& file) {
     Slot* const slot = FindSlot(statistics.column_id, i);
     if (slot == nullptr) {
       return absl::InvalidArgumentError(StrCat("statistics of column ", statistics.column_id,
-                                               ", which ", ObjectText(table_), " has not got"));
+                                               ", which ", ObjectText(table()), " has not got"));
     }
     if (std::exchange(slot->last_file, files_checked_) == files_checked_) {
-      return absl::InvalidArgumentError(
-          StrCat("statistics of column ", columns_.PathText(slot->column->id), " are given twice"));
+      return absl::InvalidArgumentError(StrCat(
+          "statistics of column ", columns().PathText(slot->column->id), " are given twice"));
     }
     if (const absl::Status status = CheckStatistics(file, statistics, slot); !status.ok()) {
-      return Within(StrCat("column ", columns_.PathText(slot->column->id)), status);
+      return Within(StrCat("column ", columns().PathText(slot->column->id)), status);
     }
   }
   return absl::OkStatus();
@@ -157,7 +158,7 @@ absl::Status DataFileWriter::CheckStatistics(const DataFile& file,
   VARVE_RETURN_IF_ERROR(CheckCounts(statistics));
   const std::optional<int64_t>& values = statistics.value_count;
   const std::optional<int64_t>& nulls = statistics.null_count;
-  if (!slot->repeated) {
+  if (!slot->facts->repeated) {
     for (const auto& [name, count] :
          {std::pair("value_count", values), std::pair("null_count", nulls)}) {
       if (count.value_or(0) > file.record_count) {
@@ -166,7 +167,7 @@ absl::Status DataFileWriter::CheckStatistics(const DataFile& file,
       }
     }
   }
-  const bool one_a_row = !slot->column->parent.has_value() && !slot->nested;
+  const bool one_a_row = !slot->column->parent.has_value() && !slot->facts->nested;
   if (one_a_row && values.has_value() && nulls.has_value() && *values != file.record_count &&
       *values + *nulls != file.record_count) {
     return absl::InvalidArgumentError(StrCat("value_count is ", *values, " and null_count ", *nulls,
@@ -183,23 +184,23 @@ absl::Status DataFileWriter::CheckStatistics(const DataFile& file,
     }
   }
   const bool has_bound = statistics.min_value.has_value() || statistics.max_value.has_value();
-  if (has_bound && slot->nested) {
+  if (has_bound && slot->facts->nested) {
     return absl::InvalidArgumentError(StrCat("a ", slot->column->type,
                                              " has no min_value and max_value; give those of its "
                                              "fields"));
   }
-  const Type& type = slot->bounds->type();
+  const Type& type = slot->bounds.type();
   if (statistics.contains_nan == true && type.physical() != PhysicalType::kFloat64) {
     return absl::InvalidArgumentError(
         StrCat("contains_nan is set, a ", slot->column->type, " is never NaN"));
   }
   std::optional<BoundsCollector::Bound> min;
   std::optional<BoundsCollector::Bound> max;
-  if (slot->ordered && statistics.min_value.has_value()) {
+  if (slot->facts->ordered && statistics.min_value.has_value()) {
     min.emplace(BoundsCollector::Bound{.text = *statistics.min_value, .value = Datum()});
     VARVE_RETURN_IF_ERROR(ParseBound(type, min->text, &min_scratch_, &min->value));
   }
-  if (slot->ordered && statistics.max_value.has_value()) {
+  if (slot->facts->ordered && statistics.max_value.has_value()) {
     max.emplace(BoundsCollector::Bound{.text = *statistics.max_value, .value = Datum()});
     VARVE_RETURN_IF_ERROR(ParseBound(type, max->text, &max_scratch_, &max->value));
   }
@@ -215,18 +216,18 @@ absl::Status DataFileWriter::CheckStatistics(const DataFile& file,
 void DataFileWriter::Collect(const DataFile& file, const ColumnStatistics& statistics,
                              const std::optional<BoundsCollector::Bound>& min,
                              const std::optional<BoundsCollector::Bound>& max, Slot* slot) const {
-  if (file.record_count == 0 || slot->nested) {
+  if (file.record_count == 0 || slot->facts->nested) {
     return;
   }
   BoundsCollector::Added added = {.min_value = min, .max_value = max};
-  const bool all_null = (!slot->repeated && statistics.null_count == file.record_count) ||
+  const bool all_null = (!slot->facts->repeated && statistics.null_count == file.record_count) ||
                         statistics.value_count == 0;
   added.has_values =
       statistics.min_value.has_value() || statistics.max_value.has_value() || !all_null;
   if (statistics.null_count.has_value()) {
     added.contains_null = *statistics.null_count > 0;
   }
-  const bool is_float = slot->bounds->type().physical() == PhysicalType::kFloat64;
+  const bool is_float = slot->bounds.type().physical() == PhysicalType::kFloat64;
   if (is_float) {
     added.contains_nan = statistics.contains_nan;
   }
@@ -241,7 +242,7 @@ void DataFileWriter::Collect(const DataFile& file, const ColumnStatistics& stati
       return;
     }
   }
-  slot->bounds->Add(added);
+  slot->bounds.Add(added);
 }
 
 absl::Status DataFileWriter::CheckVariants(const DataFile& file) {
@@ -249,10 +250,10 @@ absl::Status DataFileWriter::CheckVariants(const DataFile& file) {
   for (const VariantStatistics& variant : file.variants) {
     const ColumnStatistics& statistics = variant.statistics;
     const auto check = [&]() -> absl::Status {
-      const TableColumn* const column = columns_.Find(statistics.column_id);
+      const TableColumn* const column = columns().Find(statistics.column_id);
       if (column == nullptr || !EqualsIgnoreCase(column->type, "variant")) {
         return absl::InvalidArgumentError(StrCat("column ", statistics.column_id,
-                                                 " is no variant column of ", ObjectText(table_)));
+                                                 " is no variant column of ", ObjectText(table())));
       }
       if (variant.variant_path.empty() || variant.shredded_type.empty()) {
         return absl::InvalidArgumentError("the path or its type is empty");

@@ -6,7 +6,6 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "catalog/transaction/column_rules.h"
 
 namespace varve {
 namespace {
@@ -34,69 +33,20 @@ void SetStatistics(const ColumnStatistics& statistics, size_t first, Row* row) {
 
 }  // namespace
 
+DataFileWriter::DataFileWriter(Transaction::State* state, std::shared_ptr<const TableShape> shape,
+                               RowsAre rows_are)
+    : state_(state), shape_(std::move(shape)), rows_are_(rows_are) {
+  slots_.reserve(shape_->facts.size());
+  for (size_t i = 0; i < shape_->facts.size(); ++i) {
+    slots_.emplace_back(shape_->columns.all()[i], shape_->facts[i]);
+  }
+}
+
 absl::StatusOr<DataFileWriter> DataFileWriter::Open(Transaction::State* state, int64_t table_id,
                                                     RowsAre rows_are) {
-  DataFileWriter writer(state, rows_are);
-  VARVE_ASSIGN_OR_RETURN(writer.table_, FindLive(*state, kTable, table_id));
-  VARVE_ASSIGN_OR_RETURN(writer.columns_, TableColumns::Load(*state, table_id));
-  for (const TableColumn& column : writer.columns_.all()) {
-    Slot slot;
-    slot.column = &column;
-    slot.ordered = HasBounds(column.type);
-    slot.nested = IsNestedType(column.type);
-    size_t steps = 0;  // a damaged catalog may hold a circle of parents
-    for (const TableColumn* above = &column;
-         above->parent.has_value() && steps++ <= writer.columns_.all().size();) {
-      above = writer.columns_.Find(*above->parent);
-      if (above == nullptr) {
-        break;
-      }
-      slot.repeated |= IsNestedType(above->type) && !IsStruct(above->type);
-    }
-    slot.bounds = std::make_unique<BoundsCollector>(TypeOfColumn(column.type));
-    writer.slot_of_column_[column.id] = writer.slots_.size();
-    writer.slots_.push_back(std::move(slot));
-  }
-  VARVE_RETURN_IF_ERROR(writer.ReadPartitioning());
-  VARVE_RETURN_IF_ERROR(writer.ReadEncrypted());
-  return writer;
-}
-
-absl::Status DataFileWriter::ReadPartitioning() {
-  // Partitionings are not found by table, but they are few.
-  const RelationRef& infos = state_->relation(kPartitionInfo);
-  ScanOptions options;
-  options.columns = {*infos->columns.Find("partition_id")};
-  std::vector<Term> terms;
-  terms.push_back({.column = *infos->columns.Find("table_id"),
-                   .op = Comparison::kEqual,
-                   .constants = Row(std::array{Datum::Int64(table_.id)})});
-  options.predicate = Predicate(std::move(terms));
-  VARVE_ASSIGN_OR_RETURN(const std::unique_ptr<RowScan> scan, state_->rows.Scan(infos, options));
-  ScanBatch batch;
-  VARVE_ASSIGN_OR_RETURN(const bool found, scan->Next(&batch));
-  if (!found || batch.columns.column(0).is_null(0)) {
-    return absl::OkStatus();
-  }
-  partition_id_ = batch.columns.column(0).int64s()[0];
-  const Datum of_partitioning[] = {Datum::Int64(*partition_id_)};
-  VARVE_RETURN_IF_ERROR(state_->rows.ForEach(state_->relation(kPartitionColumn), of_partitioning,
-                                             [&](const VersionedRow&) -> absl::Status {
-                                               ++partition_keys_;
-                                               return absl::OkStatus();
-                                             }));
-  if (partition_keys_ == 0) {
-    partition_id_.reset();  // a partitioning without keys is none
-  }
-  return absl::OkStatus();
-}
-
-absl::Status DataFileWriter::ReadEncrypted() {
-  const RelationRef& metadata = state_->relation(kMetadata);
-  const Datum key[] = {Datum::Bytes("encrypted"), Datum(), Datum()};
-  VARVE_ASSIGN_OR_RETURN(const std::optional<VersionedRow> row, state_->rows.Get(metadata, key));
-  encrypted_ = row.has_value() && TextOf(*metadata, row->values, "value") == "true";
-  return absl::OkStatus();
+  VARVE_ASSIGN_OR_RETURN(std::shared_ptr<const TableShape> shape,
+                         state->catalog->shapes().Get(*state, table_id));
+  return DataFileWriter(state, std::move(shape), rows_are);
 }
 
 // --- Writing ---
@@ -117,7 +67,7 @@ absl::Status DataFileWriter::WriteFiles() {
   const RelationRef& relation = state_->relation(kDataFile);
   for (const auto& [file, place] : files_) {
     const std::array<Datum, 16> values = {
-        Datum::Int64(place.file_id),         Datum::Int64(table_.id),
+        Datum::Int64(place.file_id),         Datum::Int64(table().id),
         SnapshotOrNull(place.begin),         Datum(),
         IntOrNull(file->file_order),         Datum::Bytes(file->path),
         Datum::Bool(file->path_is_relative), Datum::Bytes(file->format),
@@ -154,7 +104,7 @@ absl::Status DataFileWriter::WriteColumnStatistics() {
     for (const Place& place : places) {
       Row row(10);
       row.SetBorrowed(0, Datum::Int64(place.file_id));
-      row.SetBorrowed(1, Datum::Int64(table_.id));
+      row.SetBorrowed(1, Datum::Int64(table().id));
       row.SetBorrowed(2, Datum::Int64(place.statistics->column_id));
       SetStatistics(*place.statistics, 3, &row);
       VARVE_RETURN_IF_ERROR(state_->rows.Insert(relation, std::move(row)));
@@ -169,7 +119,7 @@ absl::Status DataFileWriter::WriteVariantStatistics() {
     for (const VariantStatistics& variant : file->variants) {
       Row row(12);
       row.SetBorrowed(0, Datum::Int64(place.file_id));
-      row.SetBorrowed(1, Datum::Int64(table_.id));
+      row.SetBorrowed(1, Datum::Int64(table().id));
       row.SetBorrowed(2, Datum::Int64(variant.statistics.column_id));
       row.SetBorrowed(3, Datum::Bytes(variant.variant_path));
       row.SetBorrowed(4, Datum::Bytes(variant.shredded_type));
@@ -186,7 +136,7 @@ absl::Status DataFileWriter::WritePartitionValues() {
     for (size_t key = 0; key < place.partition_values.size(); ++key) {
       Row row(4);
       row.SetBorrowed(0, Datum::Int64(place.file_id));
-      row.SetBorrowed(1, Datum::Int64(table_.id));
+      row.SetBorrowed(1, Datum::Int64(table().id));
       row.SetBorrowed(2, Datum::Int64(static_cast<int64_t>(key)));
       row.SetBorrowed(3, TextOrNull(place.partition_values[key]));
       VARVE_RETURN_IF_ERROR(state_->rows.Insert(relation, std::move(row)));
@@ -197,9 +147,9 @@ absl::Status DataFileWriter::WritePartitionValues() {
 
 absl::Status DataFileWriter::AddTableStatistics() {
   for (const Slot& slot : slots_) {
-    if (!slot.bounds->empty()) {
-      VARVE_RETURN_IF_ERROR(AddBounds(slot.column->id, slot.bounds->type(), slot.bounds->Take(),
-                                      &state_->statistics[table_.id]));
+    if (!slot.bounds.empty()) {
+      VARVE_RETURN_IF_ERROR(AddBounds(slot.column->id, slot.bounds.type(), slot.bounds.Take(),
+                                      &state_->statistics[table().id]));
     }
   }
   return absl::OkStatus();

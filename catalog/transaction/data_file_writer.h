@@ -17,8 +17,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "catalog/transaction/bounds_collector.h"
-#include "catalog/transaction/columns.h"
-#include "catalog/transaction/definitions.h"
+#include "catalog/transaction/table_shape.h"
 #include "catalog/transaction/transaction_state.h"
 
 namespace varve {
@@ -45,11 +44,10 @@ class DataFileWriter {
   static absl::StatusOr<DataFileWriter> Open(Transaction::State* state, int64_t table_id,
                                              RowsAre rows_are);
 
-  const LiveObject& table() const { return table_; }
-  const TableColumns& columns() const { return columns_; }
-  // The table's live partitioning; nullopt and 0 keys: it is not partitioned.
-  std::optional<int64_t> partition_id() const { return partition_id_; }
-  size_t partition_keys() const { return partition_keys_; }
+  const LiveObject& table() const { return shape_->table; }
+  const TableColumns& columns() const { return shape_->columns; }
+  // The table's live partitioning; nullopt: it is not partitioned.
+  std::optional<int64_t> partition_id() const { return shape_->partition_id; }
 
   // Everything that can be said of the file by itself, except its path being taken and its
   // row_id_start. Errors: InvalidArgument, NotFound (its mapping).
@@ -66,23 +64,22 @@ class DataFileWriter {
  private:
   // A live column.
   struct Slot {
-    const TableColumn* column = nullptr;
-    bool ordered = false;   // its bounds are compared
-    bool nested = false;    // struct, list, map: it has no bounds
-    bool repeated = false;  // in a list or map: any number of values a row
-    size_t last_file = 0;   // the file, counted from 1, whose statistics named it last
-    std::unique_ptr<BoundsCollector> bounds;
+    const TableColumn* column;
+    const TableShape::ColumnFacts* facts;
+    size_t last_file = 0;  // the file, counted from 1, whose statistics named it last
+    BoundsCollector bounds;
+
+    Slot(const TableColumn& its_column, const TableShape::ColumnFacts& its_facts)
+        : column(&its_column), facts(&its_facts), bounds(its_facts.type) {}
   };
   struct FileToWrite {
     const DataFile* file = nullptr;
     DataFilePlace place;
   };
 
-  DataFileWriter(Transaction::State* state, RowsAre rows_are)
-      : state_(state), rows_are_(rows_are) {}
+  DataFileWriter(Transaction::State* state, std::shared_ptr<const TableShape> shape,
+                 RowsAre rows_are);
 
-  absl::Status ReadPartitioning();
-  absl::Status ReadEncrypted();
   Slot* FindSlot(int64_t column_id, size_t likely);
   absl::Status CheckContent(const DataFile& file);
   absl::Status CheckMapping(const DataFile& file);
@@ -101,14 +98,9 @@ class DataFileWriter {
   absl::Status AddTableStatistics();
 
   Transaction::State* state_;
+  std::shared_ptr<const TableShape> shape_;
   RowsAre rows_are_;
-  LiveObject table_;
-  TableColumns columns_;
-  std::optional<int64_t> partition_id_;
-  size_t partition_keys_ = 0;
-  bool encrypted_ = false;
-  std::vector<Slot> slots_;
-  absl::flat_hash_map<int64_t, size_t> slot_of_column_;
+  std::vector<Slot> slots_;                      // as shape_->columns.all()
   absl::flat_hash_map<int64_t, bool> mappings_;  // those found to be there
   size_t files_checked_ = 0;
   std::vector<FileToWrite> files_;

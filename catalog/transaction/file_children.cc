@@ -57,8 +57,8 @@ absl::Status EraseRow(Transaction::State* state, RelationId id, const VersionedR
 
 }  // namespace
 
-absl::StatusOr<std::vector<ColumnVersion>> AllColumnVersions(const Transaction::State& state,
-                                                             int64_t table_id) {
+absl::StatusOr<std::vector<TableColumnVersion>> AllColumnVersions(const Transaction::State& state,
+                                                                  int64_t table_id) {
   const RelationRef& relation = state.relation(kColumn);
   ScanOptions options{.rows = ScanRows::kAllVersions};
   options.columns = {*relation->columns.Find("column_id"), *relation->columns.Find("column_name"),
@@ -67,7 +67,7 @@ absl::StatusOr<std::vector<ColumnVersion>> AllColumnVersions(const Transaction::
   options.key_prefix = {Datum::Int64(table_id)};
   VARVE_ASSIGN_OR_RETURN(const std::unique_ptr<RowScan> scan,
                          state.rows.base().Scan(relation, options));
-  std::vector<ColumnVersion> versions;
+  std::vector<TableColumnVersion> versions;
   ScanBatch batch;
   while (true) {
     VARVE_ASSIGN_OR_RETURN(const bool more, scan->Next(&batch));
@@ -76,7 +76,7 @@ absl::StatusOr<std::vector<ColumnVersion>> AllColumnVersions(const Transaction::
     }
     const ColumnVector& parents = batch.columns.column(3);
     for (size_t i = 0; i < batch.num_rows(); ++i) {
-      ColumnVersion version = {.begin = batch.begins[i], .end = batch.ends[i]};
+      TableColumnVersion version = {.begin = batch.begins[i], .end = batch.ends[i]};
       version.column = {.id = batch.columns.column(0).int64s()[i],
                         .name = std::string(batch.columns.column(1).bytes(i)),
                         .type = std::string(batch.columns.column(2).bytes(i))};
@@ -91,9 +91,9 @@ absl::StatusOr<std::vector<ColumnVersion>> AllColumnVersions(const Transaction::
 absl::StatusOr<ChildrenReader> ChildrenReader::Open(const Transaction::State& state,
                                                     int64_t table_id) {
   ChildrenReader reader(state, table_id);
-  VARVE_ASSIGN_OR_RETURN(const std::vector<ColumnVersion> versions,
+  VARVE_ASSIGN_OR_RETURN(const std::vector<TableColumnVersion> versions,
                          AllColumnVersions(state, table_id));
-  for (const ColumnVersion& version : versions) {
+  for (const TableColumnVersion& version : versions) {
     if (reader.columns_.empty() || reader.columns_.back() != version.column.id) {
       reader.columns_.push_back(version.column.id);
     }

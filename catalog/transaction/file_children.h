@@ -19,7 +19,8 @@
 
 namespace varve {
 
-struct ColumnVersion {
+// A column of the table with the snapshots between which it was so.
+struct TableColumnVersion {
   TableColumn column;
   SnapshotId begin = 0;
   SnapshotId end = kNoEnd;
@@ -28,8 +29,8 @@ struct ColumnVersion {
 };
 
 // All versions of the table's columns that the transaction's base has, by column id and begin.
-absl::StatusOr<std::vector<ColumnVersion>> AllColumnVersions(const Transaction::State& state,
-                                                             int64_t table_id);
+absl::StatusOr<std::vector<TableColumnVersion>> AllColumnVersions(const Transaction::State& state,
+                                                                  int64_t table_id);
 
 struct FileChildren {
   std::map<int64_t, VersionedRow> columns;  // rows of ducklake_file_column_stats, by column id

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "catalog/transaction/column_rules.h"
 #include "catalog/transaction/files.h"
 #include "catalog/transaction/inlined_relations.h"
+#include "catalog/transaction/table_shape.h"
 #include "catalog/transaction/transaction_state.h"
 
 namespace varve {
@@ -25,15 +27,17 @@ class InlinedWriter {
  public:
   static absl::StatusOr<InlinedWriter> Open(Transaction::State* state, int64_t table_id) {
     InlinedWriter writer(state, table_id);
-    VARVE_ASSIGN_OR_RETURN(writer.columns_, TableColumns::Load(*state, table_id));
+    VARVE_ASSIGN_OR_RETURN(writer.shape_, state->catalog->shapes().Get(*state, table_id));
     VARVE_ASSIGN_OR_RETURN(writer.relation_,
-                           RelationForInlinedRows(state, table_id, writer.columns_));
-    writer.top_ = writer.columns_.ChildrenOf(std::nullopt);
+                           RelationForInlinedRows(state, table_id, writer.shape_->columns));
+    writer.top_ = writer.shape_->columns.ChildrenOf(std::nullopt);
     for (const TableColumn* const column : writer.top_) {
       writer.bounds_.emplace_back(TypeOfColumn(column->type));
     }
     return writer;
   }
+
+  const LiveObject& table() const { return shape_->table; }
 
   // `values` are borrowed until Finish.
   absl::Status Insert(int64_t row_id, const std::vector<NullableText>& values) {
@@ -46,7 +50,7 @@ class InlinedWriter {
     for (size_t i = 0; i < top_.size(); ++i) {
       const absl::Status status = SetValue(i, values[i], &row);
       if (!status.ok()) {
-        return Within(StrCat("column ", columns_.PathText(top_[i]->id)), status);
+        return Within(StrCat("column ", shape_->columns.PathText(top_[i]->id)), status);
       }
     }
     return state_->rows.Insert(relation_, std::move(row));
@@ -124,7 +128,7 @@ class InlinedWriter {
 
   Transaction::State* state_;
   int64_t table_id_;
-  TableColumns columns_;
+  std::shared_ptr<const TableShape> shape_;
   RelationRef relation_;
   std::vector<const TableColumn*> top_;
   std::vector<BoundsCollector> bounds_;
@@ -139,11 +143,11 @@ Action OnInlinedRows(const LiveObject& table, Operation operation) {
 
 absl::StatusOr<int64_t> InsertRows(Transaction::State* state, int64_t table_id,
                                    std::span<const std::vector<NullableText>> rows) {
-  VARVE_ASSIGN_OR_RETURN(const LiveObject table, FindLive(*state, kTable, table_id));
   if (rows.empty()) {
     return absl::InvalidArgumentError("there are no rows to insert");
   }
   VARVE_ASSIGN_OR_RETURN(InlinedWriter writer, InlinedWriter::Open(state, table_id));
+  const LiveObject& table = writer.table();
   const auto count = static_cast<int64_t>(rows.size());
   VARVE_ASSIGN_OR_RETURN(const int64_t first, TakeRowIds(state, table_id, count));
   for (size_t i = 0; i < rows.size(); ++i) {

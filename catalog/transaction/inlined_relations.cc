@@ -120,6 +120,7 @@ absl::StatusOr<RelationRef> MakeInlined(Transaction::State* state, int64_t table
                                         std::optional<int64_t> schema_version,
                                         const std::vector<const TableColumn*>& columns) {
   std::vector<ColumnSchema> schema;
+  schema.reserve(kSystemColumns.size() + columns.size());
   for (const std::string_view name : kSystemColumns) {
     schema.push_back(SystemColumn(name));
   }

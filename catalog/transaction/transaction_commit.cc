@@ -426,7 +426,10 @@ absl::Status TransactionCommit::ApplyChange(const RelationRef& relation,
       from = std::min(from, version.begin);
     }
   }
-  if (!changed) {
+  // Options are in no footprint: they conflict in their rows, also those that were left as they
+  // are. Else the last one to commit would find its option as someone else set it.
+  const bool is_option = relation->id == kMetadata;
+  if (!changed && !is_option) {
     return absl::OkStatus();
   }
   VARVE_ASSIGN_OR_RETURN(const bool ends_with_table, EndsWithDropped(relation, *change));
@@ -448,18 +451,23 @@ absl::Status TransactionCommit::ApplyChange(const RelationRef& relation,
       }
       continue;
     }
-    if (!version.erased && !version.changed) {
+    const bool is_written = version.erased || version.changed;
+    if (!is_written && !is_option) {
       continue;
     }
     GroupVersion* const now = group->Find(version.ordinal, version.begin);
     if (now == nullptr || now->end != version.stored_end) {
       return ConflictOn(relation, group->handle(), 0);
     }
+    if (!is_written) {
+      continue;
+    }
     now->erased = version.erased;
     now->changed = true;
     now->end = Real(version.end);
     if (!version.erased) {
-      VARVE_ASSIGN_OR_RETURN(now->payload, ResolvedPayload(relation, *change, &version));
+      VARVE_ASSIGN_OR_RETURN(std::string payload, ResolvedPayload(relation, *change, &version));
+      now->SetPayload(std::move(payload));
     }
   }
   return absl::OkStatus();

@@ -14,6 +14,9 @@ namespace varve {
 absl::Status CheckStore(VerifyRun* run);
 absl::Status CheckIndexes(VerifyRun* run);
 
+// Columnar files against what they say of themselves, and against the row store (columnar.cc).
+absl::Status CheckColumnar(VerifyRun* run);
+
 // Snapshots, their changes, schema versions, settings (verify_snapshots.cc).
 absl::Status CheckSnapshots(VerifyRun* run);
 absl::Status CheckSchemaVersions(VerifyRun* run);

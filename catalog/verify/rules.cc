@@ -59,6 +59,15 @@ constexpr RuleInfo kRules[] = {
     {Rule::kBoundNotOfType, "bound-not-of-type", kErr},
     {Rule::kBoundsReversed, "bounds-reversed", kErr},
     {Rule::kTableBoundsTooNarrow, "table-bounds-too-narrow", kErr},
+    {Rule::kColumnarManifest, "columnar-manifest", kErr},
+    {Rule::kColumnarDamaged, "columnar-damaged", kErr},
+    {Rule::kColumnarFileMissing, "columnar-file-missing", kNote},
+    {Rule::kPackStatisticsWrong, "pack-statistics-wrong", kErr},
+    {Rule::kPackStatisticsMissing, "pack-statistics-missing", kNote},
+    {Rule::kColumnarRowRepeated, "columnar-row-repeated", kErr},
+    {Rule::kColumnarRowMissing, "columnar-row-missing", kErr},
+    {Rule::kColumnarRowUnknown, "columnar-row-unknown", kErr},
+    {Rule::kColumnarRowDiffers, "columnar-row-differs", kErr},
 };
 
 constexpr bool InOrder() {
@@ -68,7 +77,7 @@ constexpr bool InOrder() {
       return false;
     }
   }
-  return i == static_cast<size_t>(Rule::kTableBoundsTooNarrow) + 1;
+  return i == static_cast<size_t>(Rule::kColumnarRowDiffers) + 1;
 }
 static_assert(InOrder(), "kRules lists every rule in the order of the enum");
 

@@ -71,6 +71,16 @@ enum class Rule : uint8_t {
   kBoundNotOfType,
   kBoundsReversed,
   kTableBoundsTooNarrow,
+  // The columnar tier.
+  kColumnarManifest,
+  kColumnarDamaged,
+  kColumnarFileMissing,
+  kPackStatisticsWrong,
+  kPackStatisticsMissing,
+  kColumnarRowRepeated,
+  kColumnarRowMissing,
+  kColumnarRowUnknown,
+  kColumnarRowDiffers,
 };
 
 struct RuleInfo {

@@ -13,8 +13,8 @@ struct Part {
   std::initializer_list<RelationId> needs;
 };
 
-// Only what some retained snapshot shows has to be whole: an excision may have removed a part of the
-// rest.
+// Only what some retained snapshot shows has to be whole: an excision may have removed a part of
+// the rest.
 absl::StatusOr<SnapshotAxis> ReadAxis(const VerifyRun& run) {
   VARVE_ASSIGN_OR_RETURN(const RetainedSnapshots retained,
                          FindRetained(*run.view().state(), /*held=*/{}, absl::Now()));
@@ -36,6 +36,7 @@ absl::StatusOr<VerifySummary> Verify(const ReadView& view, const VerifyOptions& 
 
   const Part parts[] = {
       {CheckIndexes, {kDataFile, kDeleteFile}},
+      {CheckColumnar, {}},
       {CheckSnapshots, {kSnapshotChanges}},
       {CheckSchemaVersions, {kSchemaVersions}},
       {CheckMetadata, {kMetadata}},

@@ -1,6 +1,8 @@
 // Checks a catalog against the invariants of the DuckLake 1.0 catalog and of the row store itself.
 //
-// The rules and what to do about each: docs/verify-rules.md.
+// The rules and what to do about each: docs/verify-rules.md. Columnar files are compared with the
+// row store as far as the view has MemRowSets (Catalog::WaitForMemory): without, they lack what was
+// committed since the last flush.
 //
 // Thread-safety: a free function over a view. Reads everything; memory is bounded by the largest
 // table's file list and the catalog's objects (not its files).
@@ -29,7 +31,7 @@ struct Finding {
 };
 
 struct VerifySummary {
-  uint64_t rows_checked = 0;
+  uint64_t rows_checked = 0;  // of the row store, and of columnar files
   uint64_t errors = 0;
   uint64_t notes = 0;
 };

@@ -29,7 +29,7 @@ uint64_t HashOf(T value) {
 }  // namespace
 
 template <typename T>
-IntegerEncoder<T>::Shape IntegerEncoder<T>::Measure(std::span<const T> values) {
+typename IntegerEncoder<T>::Shape IntegerEncoder<T>::Measure(std::span<const T> values) {
   Shape shape{.smallest = values[0], .largest = values[0], .num_runs = 1};
   if (values.size() > 1) {
     shape.smallest_step = shape.largest_step = WrappingDifference(values[1], values[0]);

@@ -16,8 +16,16 @@
 namespace varve {
 namespace {
 
+// Without MemRowSets, unless a test waits for them: whether a record has a pre-image depends on
+// them.
 class ChangeLog : public CatalogFixture {
  protected:
+  void SetUp() override {
+    CatalogFixture::SetUp();
+    ReopenWithoutMemory();
+  }
+  void ReopenWithoutMemory() { Reopen({.memory = MemoryMode::kOnDemand}); }
+
   struct Entry {
     Csn csn = 0;
     RelationId relation = 0;
@@ -65,10 +73,18 @@ class ChangeLog : public CatalogFixture {
     }
     std::string text = StrCat(kind, " ", HandleToText(*BuiltinRelationById(id), record.handle));
     if (record.kind == ChangeKind::kErase) {
-      return StrCat(text, " @ ", record.begin);
+      StrAppend(&text, " @ ", record.begin);
+    } else {
+      StrAppend(&text, " @ ", IntervalText(record.begin, record.end), " ",
+                BytesToHexString(record.payload));
     }
-    return StrCat(text, " @ ", IntervalText(record.begin, record.end), " ",
-                  BytesToHexString(record.payload));
+    if (record.before.has_value()) {
+      const bool same = record.before->payload.data() == record.payload.data();
+      StrAppend(&text, ", csn ", record.before->csn, " wrote ",
+                IntervalText(record.begin, record.before->end), " ",
+                same ? "the same" : BytesToHexString(record.before->payload));
+    }
+    return text;
   }
 };
 
@@ -98,23 +114,63 @@ TEST_F(ChangeLog, ABulkLoadWritesNoRecordsOfRows) {
   EXPECT_EQ(entries[0].relation, kCommitEntry);
 }
 
-TEST_F(ChangeLog, HoldsTheWholeVersionAfterTheCommit) {
+TEST_F(ChangeLog, HoldsTheWholeVersionAfterTheCommitAndBeforeIt) {
   MustApply("snapshot 1\n insert table 4 | - | 1 | - | 0 | a");
   ASSERT_EQ(LastCommit().size(), 2U);
   EXPECT_EQ(LastCommit()[1], "insert table_id=4 @ [1, …) 2800320161");
 
   MustApply("snapshot 2\n end table 4 @ 2\n insert table 4 | - | 2 | - | 0 | b");
   ASSERT_EQ(LastCommit().size(), 3U);
-  EXPECT_EQ(LastCommit()[1], "update table_id=4 @ [1, 2) 2800320161");
+  EXPECT_EQ(LastCommit()[1], "update table_id=4 @ [1, 2) 2800320161, csn 2 wrote [1, …) the same");
   EXPECT_EQ(LastCommit()[2], "insert table_id=4 @ [2, …) 2800320162");
 
   MustApply("erase table 4 @ 1");
-  EXPECT_EQ(LastCommit(), (std::vector<std::string>{"erase table_id=4 @ 1"}));
+  EXPECT_EQ(LastCommit(),
+            (std::vector<std::string>{"erase table_id=4 @ 1, csn 3 wrote [1, 2) 2800320161"}));
 
   MustApply("put table_stats 4 | 9");
   EXPECT_EQ(LastCommit(), (std::vector<std::string>{"insert table_id=4 @ [0, …) 1009"}));
   MustApply("put table_stats 4 | 10");
+  EXPECT_EQ(LastCommit(),
+            (std::vector<std::string>{"update table_id=4 @ [0, …) 100a, csn 5 wrote [0, …) 1009"}));
+}
+
+TEST_F(ChangeLog, WhatMemoryHoldsNeedsNoPreImage) {
+  ASSERT_TRUE(catalog_->WaitForMemory().ok());
+  MustApply("put table_stats 4 | 9");
+  MustApply("put table_stats 4 | 10");
   EXPECT_EQ(LastCommit(), (std::vector<std::string>{"update table_id=4 @ [0, …) 100a"}));
+  MustApply("erase table_stats 4 @ 0");
+  EXPECT_EQ(LastCommit(), (std::vector<std::string>{"erase table_id=4 @ 0"}));
+  // A ghost is held, too; what follows it is no change of a stored version.
+  MustApply("put table_stats 4 | 11");
+  EXPECT_EQ(LastCommit(), (std::vector<std::string>{"insert table_id=4 @ [0, …) 100b"}));
+}
+
+TEST_F(ChangeLog, AVersionOlderThanMemoryBringsItsPreImageOnce) {
+  ASSERT_TRUE(catalog_->WaitForMemory().ok());
+  MustApply("snapshot 1\n end schema 0 @ 1");
+  ASSERT_EQ(LastCommit().size(), 2U);
+  EXPECT_THAT(LastCommit()[1], ::testing::HasSubstr(", csn 1 wrote [0, …) the same"));
+  MustApply("erase schema 0 @ 0");
+  EXPECT_EQ(LastCommit(), (std::vector<std::string>{"erase schema_id=0 @ 0"}));
+}
+
+TEST_F(ChangeLog, BeforeMemoryIsThereEveryChangeBringsItsPreImage) {
+  MustApply("put table_stats 4 | 9");
+  MustApply("put table_stats 4 | 10");
+  ReopenWithoutMemory();
+  MustApply("put table_stats 4 | 11");
+  EXPECT_EQ(LastCommit(),
+            (std::vector<std::string>{"update table_id=4 @ [0, …) 100b, csn 3 wrote [0, …) 100a"}));
+}
+
+TEST_F(ChangeLog, AVersionRewrittenByOneCommitIsErasedAndInserted) {
+  MustApply("snapshot 1\n insert table 4 | - | 1 | - | 0 | a");
+  MustApply("erase table 4 @ 1\n insert table 4 | - | 1 | - | 0 | b");
+  EXPECT_EQ(LastCommit(),
+            (std::vector<std::string>{"erase table_id=4 @ 1, csn 2 wrote [1, …) 2800320161",
+                                      "insert table_id=4 @ [1, …) 2800320162"}));
 }
 
 TEST_F(ChangeLog, ChangesOfOneIdentityCollapse) {
@@ -174,33 +230,100 @@ TEST_F(ChangeLog, LargeCommitsAreCutIntoChunksInOrder) {
   EXPECT_EQ(next, kRows);
 }
 
-TEST(ChangeRecord, CutOrGarbledEntriesAreDataLossOrRecordsOfTheEntry) {
+// An entry of every kind of record, pre-images of every kind among them.
+std::string EntryOfAllKinds() {
   const RelationRef table = BuiltinRelationById(kTable);
   ChangeRecorder recorder;
-  VersionGroup group(table, std::string("\x80\0\0\0\0\0\0\1", 8));
+  const VersionGroup group(table, std::string("\x80\0\0\0\0\0\0\1", 8));
   for (SnapshotId begin = 0; begin < 20; ++begin) {
     GroupVersion version{.begin = begin,
                          .end = begin % 2 == 0 ? kNoEnd : begin + 300,
                          .payload = std::string(begin, 'p'),
                          .stored = begin % 3 == 0,
                          .erased = begin % 5 == 0};
-    recorder.Record(group, version);
+    version.csn = 1000 + begin;
+    version.stored_end = begin % 4 == 0 ? kNoEnd : begin + 500;
+    if (begin % 2 == 1) {
+      version.stored_payload = std::string(begin, 'q');
+    }
+    recorder.Record(group, version, /*with_before=*/begin != 3);
   }
+  const PreImage before = {.csn = 7, .end = 20, .payload = "gone"};
+  recorder.RecordErase(table->id, "handle", 12, &before);
+  recorder.RecordErase(table->id, "handle", 13, nullptr);
   recorder.DropRelation(table->id);
   const auto entries = recorder.Finish(9, 4);
-  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_EQ(entries.size(), 2U);
   EXPECT_EQ(entries[0].second, CommitEntry(4));
-  const std::string& value = entries[1].second;
-  const auto whole = ParseChanges(value);
-  ASSERT_TRUE(whole.ok());
-  ASSERT_EQ(whole->size(), 21U);
-  EXPECT_EQ((*whole)[0].kind, ChangeKind::kErase);
-  EXPECT_EQ((*whole)[3].kind, ChangeKind::kUpdate);
-  EXPECT_EQ((*whole)[1].kind, ChangeKind::kInsert);
-  EXPECT_EQ((*whole)[1].end, 301U);
-  EXPECT_EQ((*whole)[2].end, kNoEnd);
-  EXPECT_EQ((*whole)[19].payload, std::string(19, 'p'));
+  return entries[1].second;
+}
 
+TEST(ChangeRecord, GoesThereAndBack) {
+  const std::string value = EntryOfAllKinds();
+  const auto records = ParseChanges(value);
+  ASSERT_TRUE(records.ok()) << records.status();
+  ASSERT_EQ(records->size(), 23U);
+  EXPECT_EQ((*records)[0].kind, ChangeKind::kErase);
+  EXPECT_EQ((*records)[1].kind, ChangeKind::kInsert);
+  EXPECT_EQ((*records)[1].end, 301U);
+  EXPECT_EQ((*records)[2].end, kNoEnd);
+  EXPECT_EQ((*records)[19].payload, std::string(19, 'p'));
+  // Only stored versions have pre-images, and those for which none is wanted have none.
+  for (SnapshotId begin = 0; begin < 20; ++begin) {
+    EXPECT_EQ((*records)[begin].before.has_value(), begin % 3 == 0 && begin != 3) << begin;
+  }
+  const ChangeRecord& same = (*records)[12];
+  EXPECT_EQ(same.kind, ChangeKind::kUpdate);
+  EXPECT_EQ(same.before->csn, 1012U);
+  EXPECT_EQ(same.before->end, kNoEnd);
+  EXPECT_EQ(same.before->payload.data(), same.payload.data());
+  const ChangeRecord& other = (*records)[9];
+  EXPECT_EQ(other.before->csn, 1009U);
+  EXPECT_EQ(other.before->end, 509U);
+  EXPECT_EQ(other.before->payload, std::string(9, 'q'));
+  EXPECT_EQ(other.payload, std::string(9, 'p'));
+  EXPECT_EQ((*records)[20].before->csn, 7U);
+  EXPECT_EQ((*records)[20].before->end, 20U);
+  EXPECT_EQ((*records)[20].before->payload, "gone");
+  EXPECT_FALSE((*records)[21].before.has_value());
+  EXPECT_EQ((*records)[22].kind, ChangeKind::kDropRelation);
+}
+
+TEST(ChangeRecord, AnEmptyPayloadIsNoMissingOne) {
+  ChangeRecorder recorder;
+  const PreImage before = {.csn = 7, .end = kNoEnd, .payload = ""};
+  recorder.RecordErase(kTable, "h", 1, &before);
+  const auto entries = recorder.Finish(9, 4);
+  const auto records = ParseChanges(entries[1].second);
+  ASSERT_TRUE(records.ok()) << records.status();
+  ASSERT_TRUE((*records)[0].before.has_value());
+  EXPECT_EQ((*records)[0].before->payload, "");
+}
+
+TEST(ChangeRecord, PreImagesWhereNoneCanBeAreDataLoss) {
+  // insert, drop, commit with the mark of a pre-image and one behind them.
+  const std::string before("\x07\x00\x02x", 4);
+  const std::string insert = std::string("\x81\x01h\x01\x00\x01p", 7) + before;
+  const std::string drop = std::string("\x84\x00\x00", 3) + before;
+  const std::string commit = std::string("\x85\x00\x04", 3) + before;
+  // An erasure has no image whose payload a pre-image could share.
+  const std::string shared("\x83\x01h\x01\x07\x00\x00", 7);
+  for (const std::string& value : {insert, drop, commit, shared}) {
+    EXPECT_EQ(ParseChanges(value).status().code(), absl::StatusCode::kDataLoss)
+        << BytesToHexString(value);
+  }
+  // The same where they may be.
+  const std::string update = std::string("\x82\x01h\x01\x00\x01p", 7) + before;
+  const std::string erase = std::string("\x83\x01h\x01", 4) + before;
+  for (const std::string& value : {update, erase}) {
+    const auto records = ParseChanges(value);
+    ASSERT_TRUE(records.ok()) << records.status();
+    EXPECT_EQ((*records)[0].before->payload, "x");
+  }
+}
+
+TEST(ChangeRecord, CutOrGarbledEntriesAreDataLossOrRecordsOfTheEntry) {
+  const std::string value = EntryOfAllKinds();
   std::mt19937_64 random(TestSeed());
   for (int round = 0; round < 5000; ++round) {
     std::string garbled = value.substr(0, round % 2 == 0 ? value.size() : random() % value.size());
@@ -215,6 +338,9 @@ TEST(ChangeRecord, CutOrGarbledEntriesAreDataLossOrRecordsOfTheEntry) {
     }
     for (const ChangeRecord& record : *records) {
       ASSERT_LE(record.handle.size() + record.payload.size(), garbled.size());
+      if (record.before.has_value()) {
+        ASSERT_LE(record.handle.size() + record.before->payload.size(), garbled.size());
+      }
     }
   }
 }

@@ -560,8 +560,11 @@ TEST_F(Checkpoint, AfterAFailedWriteIsRefused) {
   const auto file_system = std::make_shared<FaultFileSystem>(dir_ / "attic");
   Reopen({.file_system = file_system});
   CommitUpTo(3);
-  file_system->Arm({.at = 2});  // the sync
+  // Every call fails until one of them is the commit's: the store may write on its own, too.
+  file_system->Arm({.at = 1, .lasting = true});
   EXPECT_FALSE(script_.Commit(catalog_.get(), 4).ok());
+  EXPECT_GT(file_system->log_failures(), 0U) << file_system->failed_calls();
+  file_system->Arm({});
   ExpectRefused(directory(), absl::StatusCode::kInternal, "an earlier write");
 }
 

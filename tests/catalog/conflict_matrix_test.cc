@@ -616,5 +616,29 @@ TEST_F(ConflictMatrix, OptionsConflictOnlyWithTheSameOption) {
               AllOf(HasSubstr("conflict"), HasSubstr("target_file_size")));
 }
 
+// Else the last one to commit would find its option as someone else set it.
+TEST_F(ConflictMatrix, AnOptionSetToWhatItIsConflictsLikeAnyOther) {
+  const auto set = [](Transaction& transaction, const NullableText& value) {
+    const absl::Status status =
+        transaction.SetOption(OptionScope::kGlobal, 0, "target_file_size", value);
+    EXPECT_TRUE(status.ok()) << status;
+  };
+  for (const NullableText& theirs : {NullableText("200MB"), NullableText()}) {
+    NewCatalog();
+    Transaction before = Begin();
+    set(before, "100MB");
+    ASSERT_TRUE(before.Commit().ok());
+    Transaction same = Begin();
+    Transaction other = Begin();
+    set(same, "100MB");
+    set(other, theirs);
+    EXPECT_TRUE(other.Commit().ok());
+    const absl::Status refused = same.Commit().status();
+    EXPECT_EQ(refused.code(), absl::StatusCode::kAborted) << refused;
+    EXPECT_THAT(std::string(MessageOf(refused)),
+                AllOf(HasSubstr("conflict"), HasSubstr("target_file_size")));
+  }
+}
+
 }  // namespace
 }  // namespace varve

@@ -33,6 +33,8 @@
 #include "catalog/retention/excise.h"
 #include "catalog/retention/expire.h"
 #include "catalog/retention/gc.h"
+#include "catalog/tiers/compaction.h"
+#include "catalog/tiers/flush.h"
 #include "catalog/transaction/transaction.h"
 #include "catalog/verify/verify.h"
 #include "tests/catalog/catalog_fixture.h"
@@ -178,6 +180,11 @@ absl::Status ImportExport(Catalog* catalog, uint64_t /*round*/) {
   return ImportCatalog(from, path, {.memory_bytes = uint64_t{1} << 20}).status();
 }
 
+absl::Status FlushAndCompact(Catalog* catalog, uint64_t /*round*/) {
+  VARVE_RETURN_IF_ERROR(FlushMemory(*catalog).status());
+  return CompactColumns(*catalog, {.full = true}).status();
+}
+
 const ChildBody kCommitter("crash: commit",
                            [](const std::string& argument, const ChildBody::Say& say) {
                              return Work(argument, say, Nothing);
@@ -201,14 +208,19 @@ const ChildBody kImporter("crash: import",
                           [](const std::string& argument, const ChildBody::Say& say) {
                             return Work(argument, say, ImportExport);
                           });
+const ChildBody kColumnMaker("crash: flush and compact",
+                             [](const std::string& argument, const ChildBody::Say& say) {
+                               return Work(argument, say, FlushAndCompact);
+                             });
 const ChildBody kEverything("crash: everything",
                             [](const std::string& argument, const ChildBody::Say& say) {
                               return Work(argument, say, [](Catalog* catalog, uint64_t round) {
-                                switch (round % 5) {
+                                switch (round % 6) {
                                   case 0: return ExciseInSteps(catalog, round);
                                   case 1: return ExpireOldest(catalog, round);
                                   case 2: return CollectGarbage(catalog, round);
                                   case 3: return MakeCheckpoint(catalog, round);
+                                  case 4: return FlushAndCompact(catalog, round);
                                   default: return absl::OkStatus();
                                 }
                               });
@@ -480,6 +492,9 @@ class Crash : public ::testing::Test {
     const std::string checkpoint = CheckpointPath(path());
     if (std::filesystem::exists(checkpoint)) {
       const auto verified = VerifyCheckpoint(checkpoint, {}, {}, [](const Finding& finding) {
+        if (finding.rule == "columnar-file-missing") {
+          return;  // checkpoints hold the row store; columnar files are made of it again
+        }
         ADD_FAILURE() << "checkpoint: " << finding.rule << ": " << finding.message;
       });
       EXPECT_TRUE(verified.ok()) << verified.status();
@@ -622,6 +637,7 @@ const std::vector<FailpointWork>& FailpointWorks() {
       {"commit/", &kCommitter},        {"gc/", &kGc},
       {"excise/", &kExciser},          {"expire/", &kExpirer},
       {"checkpoint/", &kCheckpointer}, {"import/", &kImporter},
+      {"flush/", &kColumnMaker},       {"compaction/", &kColumnMaker},
   };
   return works;
 }

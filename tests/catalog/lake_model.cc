@@ -1,5 +1,5 @@
-// The model's rows and its time; objects are in lake_model_objects.cc, files and inlined rows in
-// lake_model_files.cc.
+// The model's rows and its time; the rest is in
+// lake_model_objects.cc, _columns.cc, _files.cc, _inlined.cc and _statistics.cc.
 #include "tests/catalog/lake_model.h"
 
 #include <algorithm>
@@ -57,7 +57,6 @@ void LakeModel::Begin(SnapshotId snapshot, bool provisional) {
   stats_before_ = relations_["ducklake_table_stats"];
   values_before_ = values_;
   ids_before_ = {catalog_ids_, file_ids_, next_catalog_id_, next_file_id_};
-  unless_dropped_.clear();
   made_.clear();
   renamed_.clear();
   altered_.clear();
@@ -67,6 +66,7 @@ void LakeModel::Begin(SnapshotId snapshot, bool provisional) {
 
 void LakeModel::Apply(const LakeOperation& operation) {
   current_ = ToText(operation);
+  object_ = operation.object;
   touched_.insert(operation.object);
   touched_.insert(operation.made.begin(), operation.made.end());
   if (operation.kind >= Kind::kInsertInlined) {
@@ -83,9 +83,7 @@ void LakeModel::Apply(const LakeOperation& operation) {
 
 bool LakeModel::Commit(const CommitMessage& message) {
   current_ = "the commit";
-  for (const auto& [table, problem] : unless_dropped_) {
-    Problem(problem);
-  }
+  object_ = kNoObject;
   struct Named {
     const char* relation;
     const char* id_column;
@@ -294,8 +292,16 @@ void LakeModel::Sweep() {
   }
 }
 
+std::vector<std::string> LakeModel::problems() const {
+  std::vector<std::string> texts;
+  for (const auto& [object, text] : problems_) {
+    texts.push_back(text);
+  }
+  return texts;
+}
+
 void LakeModel::Problem(const std::string& text) {
-  problems_.push_back(StrCat("snapshot ", now_, ", ", current_, ": ", text));
+  problems_.emplace(object_, StrCat("snapshot ", now_, ", ", current_, ": ", text));
 }
 
 }  // namespace varve

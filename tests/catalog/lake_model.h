@@ -40,7 +40,7 @@ class LakeModel {
   bool Commit(const CommitMessage& message);
 
   // What was told that cannot be: a name given twice, an id used again. Empty if all is well.
-  const std::vector<std::string>& problems() const { return problems_; }
+  std::vector<std::string> problems() const;
 
   // --- Asking it ---
 
@@ -144,13 +144,14 @@ class LakeModel {
   int64_t next_file_id_ = 0;
   int64_t schema_version_ = 0;
   SnapshotId last_snapshot_ = 0;
-  std::vector<std::string> problems_;
+  static constexpr int64_t kNoObject = -1;
+  std::multimap<int64_t, std::string> problems_;  // by the object of the operation
 
   // The transaction being told.
   SnapshotId now_ = 0;
   bool provisional_ = false;
   std::string current_;  // the operation, for problems
-  std::map<int64_t, std::string> unless_dropped_;  // problems with tables, by id
+  int64_t object_ = kNoObject;
   std::map<int64_t, int64_t> provisional_row_ids_;
   std::list<Version> stats_before_;
   std::map<std::pair<int64_t, int64_t>, std::vector<Values>> values_before_;

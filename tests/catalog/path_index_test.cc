@@ -2,14 +2,18 @@
 
 #include "catalog/transaction/path_index.h"
 
+#include <algorithm>
 #include <atomic>
+#include <memory>
 #include <random>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "catalog/feed/changes_truncation.h"
 #include "catalog/store/commit.h"
 #include "catalog/store/commit_queue.h"
+#include "catalog/transaction/footprint.h"
 #include "tests/catalog/catalog_fixture.h"
 #include "tests/seed.h"
 
@@ -18,6 +22,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 class PathIndexTest : public CatalogFixture {
  protected:
@@ -55,6 +60,22 @@ class PathIndexTest : public CatalogFixture {
     ASSERT_TRUE(status.ok()) << status;
   }
 
+  // Commits the changes; the index is told which paths of table 7 they register.
+  void ApplyNoted(std::string_view text, const std::vector<std::string_view>& keys) {
+    MustApply(text);
+    Footprint footprint;
+    Action action = {.operation = Operation::kInsert, .id = 7};
+    for (const std::string_view key : keys) {
+      action.paths.push_back(HashOfPathKey(key));
+    }
+    std::sort(action.paths.begin(), action.paths.end());
+    footprint.Add(std::move(action));
+    const ReadView view = catalog_->Current();
+    index_.Note({{.csn = view.csn(),
+                  .snapshot = view.last_snapshot(),
+                  .footprint = std::make_shared<const Footprint>(std::move(footprint))}});
+  }
+
   PathIndex index_;
 };
 
@@ -75,6 +96,30 @@ TEST_F(PathIndexTest, EndedFilesAreFoundToo) {
   MustApply("snapshot 2\nend data_file 7 | 3 @ 2");
   MustApply(StrCat("snapshot 3\n", DataFileLine(4, 7, "a")));
   EXPECT_THAT(Find(&index_, catalog_->Current(), 7, {"ra"}), ElementsAre("0:3", "0:4"));
+}
+
+TEST_F(PathIndexTest, WhatCommitsSayIsFound) {
+  ApplyNoted(StrCat("snapshot 1\n", DataFileLine(3, 7, "a")), {"ra"});
+  EXPECT_THAT(Find(&index_, catalog_->Current(), 7, {"ra"}), ElementsAre("0:3"));
+  ApplyNoted(StrCat("snapshot 2\n", DataFileLine(4, 7, "b"), DataFileLine(5, 7, "c")),
+             {"rb", "rc"});
+  const ReadView second = catalog_->Current();
+  ApplyNoted(StrCat("snapshot 3\n", DataFileLine(6, 7, "d")), {"rd"});
+  EXPECT_THAT(Find(&index_, catalog_->Current(), 7, {"rb", "rd", "re"}), ElementsAre("0:4", "1:6"));
+  EXPECT_THAT(Find(&index_, second, 7, {"rc"}), ElementsAre("0:5"));
+}
+
+TEST_F(PathIndexTest, APathThatIsRegisteredAgainIsFoundAgain) {
+  ApplyNoted(StrCat("snapshot 1\n", DataFileLine(3, 7, "a")), {"ra"});
+  EXPECT_THAT(Find(&index_, catalog_->Current(), 7, {"ra"}), ElementsAre("0:3"));
+  ApplyNoted(StrCat("snapshot 2\nend data_file 7 | 3 @ 2\n", DataFileLine(4, 7, "a")), {"ra"});
+  const ReadView second = catalog_->Current();
+  ApplyNoted(StrCat("snapshot 3\nend data_file 7 | 4 @ 3\n", DataFileLine(5, 7, "a")), {"ra"});
+  const ReadView third = catalog_->Current();
+  // Nobody has the path of the third before asking for it.
+  EXPECT_THAT(Find(&index_, third, 7, {"rb"}), IsEmpty());
+  EXPECT_THAT(Find(&index_, second, 7, {"ra"}), UnorderedElementsAre("0:3", "0:4"));
+  EXPECT_THAT(Find(&index_, third, 7, {"ra"}), UnorderedElementsAre("0:3", "0:4", "0:5"));
 }
 
 TEST_F(PathIndexTest, AnOlderViewMissesNothing) {

@@ -23,6 +23,7 @@
 #include "tests/catalog/catalog_fixture.h"
 #include "tests/catalog/fault_file_system.h"
 #include "tests/catalog/lake_script.h"
+#include "tests/catalog/transaction_script.h"
 
 namespace varve {
 namespace {
@@ -40,13 +41,26 @@ std::string Message(size_t step, int attempt) {
 // A commit of the workload.
 using Step = std::function<absl::Status(Catalog& catalog, int attempt)>;
 
+constexpr size_t kSteps = 25;
+
+// Change sets.
 std::vector<Step> Workload() {
-  constexpr size_t kSteps = 25;
   std::vector<Step> steps;
   const auto script = std::make_shared<LakeScript>(kSteps);
   for (size_t step = 1; step <= kSteps; ++step) {
     steps.emplace_back([=](Catalog& catalog, int attempt) {
       return script->Commit(&catalog, step, Message(step, attempt));
+    });
+  }
+  return steps;
+}
+
+// Transactions.
+std::vector<Step> WorkloadOfTransactions() {
+  std::vector<Step> steps;
+  for (size_t step = 1; step <= kSteps; ++step) {
+    steps.push_back([=](Catalog& catalog, int attempt) {
+      return CommitScriptedTransaction(&catalog, step, Message(step, attempt));
     });
   }
   return steps;
@@ -216,6 +230,8 @@ class FaultyRun {
 
 class PowerCut : public ::testing::Test {
  protected:
+  explicit PowerCut(std::vector<Step> steps = Workload()) : steps_(std::move(steps)) {}
+
   void SetUp() override {
     const TempDir dir;
     CopyNewCatalog(dir / "catalog");
@@ -263,7 +279,7 @@ class PowerCut : public ::testing::Test {
     std::printf("%s: %llu cases\n", name.c_str(), static_cast<unsigned long long>(done));
   }
 
-  const std::vector<Step> steps_ = Workload();
+  const std::vector<Step> steps_;
   States states_;
 };
 
@@ -309,6 +325,30 @@ TEST_F(PowerCut, WhileEveryCallFailsFindsWholeCommits) {
   RunCases("I/O errors from then on", [](uint64_t call) {
     return Case{.fault = {.at = call, .lasting = true},
                 .tail = call % 3 == 0 ? Tail::kTorn : Tail::kGone,
+                .closes = call % 2 == 0};
+  });
+}
+
+class PowerCutOfTransactions : public PowerCut {
+ protected:
+  PowerCutOfTransactions() : PowerCut(WorkloadOfTransactions()) {}
+};
+
+TEST_F(PowerCutOfTransactions, BeforeEachCallLosesNothingThatWasAcknowledged) {
+  RunCases("power cut", [](uint64_t call) {
+    return Case{.fault = {.at = call, .kind = Fault::Kind::kPowerCut},
+                .tail = call % 2 == 0 ? Tail::kTorn : Tail::kGone};
+  });
+}
+
+TEST_F(PowerCutOfTransactions, AfterAnIoErrorOfEachCallFindsWholeCommits) {
+  RunCases("I/O error",
+           [](uint64_t call) { return Case{.fault = {.at = call}, .closes = call % 2 == 0}; });
+}
+
+TEST_F(PowerCutOfTransactions, WhileTheDiskStaysFullFindsWholeCommits) {
+  RunCases("disk full from then on", [](uint64_t call) {
+    return Case{.fault = {.at = call, .kind = Fault::Kind::kNoSpace, .lasting = true},
                 .closes = call % 2 == 0};
   });
 }

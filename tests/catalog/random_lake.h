@@ -61,6 +61,7 @@ class RandomLake {
   std::vector<int64_t> InlinedRows(int64_t table) const;
   static bool HasVariant(const Rows& columns);
   bool IsInOwnFiles(int64_t table, const Rows& columns) const;
+  bool MayBeSortedBy(int64_t table, std::string_view column) const;
 
   // --- Parts ---
   std::string NewName(char kind, const Rows& taken, const std::string& column);

@@ -4,17 +4,11 @@
 #include <string_view>
 
 #include "base/strings.h"
+#include "catalog/transaction/action.h"
+#include "tests/catalog/lake_values.h"
 #include "tests/catalog/random_lake.h"
 
 namespace varve {
-namespace {
-
-bool IsNested(std::string_view type) {
-  return type == "struct" || type == "list" || type == "map" || type == "variant";
-}
-
-}  // namespace
-
 RandomLake::Operation RandomLake::DrawOnColumns() {
   const std::optional<int64_t> table = PickTable();
   if (!table.has_value()) {
@@ -63,13 +57,7 @@ RandomLake::Operation RandomLake::DrawOnColumns() {
           return std::nullopt;
         }
       }
-      for (const LakeRow& key : ReadOf(kSortExpression, *table)) {
-        if (AsciiStrToLower(TextOf(key, "expression"))
-                .find(AsciiStrToLower(TextOf(column, "column_name"))) != std::string::npos) {
-          return std::nullopt;
-        }
-      }
-      return o;
+      return MayBeSortedBy(*table, TextOf(column, "column_name")) ? std::nullopt : Operation(o);
     }
     case 2:
       if (!is_free) {
@@ -97,7 +85,7 @@ RandomLake::Operation RandomLake::DrawOnColumns() {
       o.name = "int64";
       return o;
     case 5:
-      if (IsNested(type)) {
+      if (IsCompound(type)) {
         return std::nullopt;
       }
       o.kind = Kind::kSetColumnDefault;
@@ -113,6 +101,16 @@ RandomLake::Operation RandomLake::DrawOnColumns() {
       return has_rows && !o.flag ? std::nullopt : Operation(o);
     }
   }
+}
+
+// Whether the name stands somewhere in the table's sort order, as it is or as in quotes.
+bool RandomLake::MayBeSortedBy(int64_t table, std::string_view column) const {
+  const std::string quoted = QuoteName(AsciiStrToLower(column));
+  const std::string name = quoted.substr(1, quoted.size() - 2);
+  const Rows keys = ReadOf(kSortExpression, table);
+  return std::any_of(keys.begin(), keys.end(), [&](const LakeRow& key) {
+    return AsciiStrToLower(TextOf(key, "expression")).find(name) != std::string::npos;
+  });
 }
 
 // Whether the transaction has added columns to the table and registered files for it, which may
@@ -137,7 +135,7 @@ RandomLake::Operation RandomLake::DrawLayout() {
     return std::nullopt;
   }
   Rows columns = TopLevel(ReadOf(kColumn, *table));
-  std::erase_if(columns, [](const LakeRow& row) { return IsNested(TextOf(row, "column_type")); });
+  std::erase_if(columns, [](const LakeRow& row) { return IsCompound(TextOf(row, "column_type")); });
   LakeOperation o;
   o.object = *table;
   if (OneIn(2)) {

@@ -3,28 +3,15 @@
 #include <string_view>
 
 #include "base/strings.h"
+#include "tests/catalog/lake_values.h"
 #include "tests/catalog/random_lake.h"
 
 namespace varve {
-namespace {
-
-bool IsNested(std::string_view type) {
-  return type == "struct" || type == "list" || type == "map" || type == "variant";
-}
-
-bool IsLess(std::string_view type, const std::string& a, const std::string& b) {
-  const bool by_number =
-      type.starts_with("int") || type.starts_with("float") || type.starts_with("decimal");
-  return by_number ? std::strtod(a.c_str(), nullptr) < std::strtod(b.c_str(), nullptr) : a < b;
-}
-
-}  // namespace
-
 // Statistics of some of the columns that have values of their own, the fields included.
 void RandomLake::AddStatistics(const Rows& columns, bool whole, DataFile* file) {
   for (const LakeRow& column : columns) {
     const std::string type = TextOf(column, "column_type");
-    if (IsNested(type) || OneIn(8)) {
+    if (IsCompound(type) || OneIn(8)) {
       continue;
     }
     ColumnStatistics& statistics = file->columns.emplace_back();
@@ -45,7 +32,7 @@ void RandomLake::AddStatistics(const Rows& columns, bool whole, DataFile* file) 
     if (nulls < records && (whole || !OneIn(8))) {
       statistics.min_value = ValueOf(type);
       statistics.max_value = ValueOf(type);
-      if (IsLess(type, *statistics.max_value, *statistics.min_value)) {
+      if (IsSmaller(type, *statistics.max_value, *statistics.min_value)) {
         std::swap(statistics.min_value, statistics.max_value);
       }
     }

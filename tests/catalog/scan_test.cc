@@ -112,8 +112,8 @@ TEST_F(Scan, APredicateMayUseColumnsThatAreNotAskedFor) {
 }
 
 TEST_F(Scan, EqualityOnTheKeyReadsThatRangeOnly) {
-  const auto scan =
-      catalog_->Current().Scan(column_, {.predicate = Where("table_id = 2", *column_)});
+  const auto scan = catalog_->Current().Scan(
+      column_, {.predicate = Where("table_id = 2", *column_), .path = ScanPath::kRow});
   ScanBatch batch;
   ASSERT_TRUE(*(*scan)->Next(&batch));
   EXPECT_FALSE(*(*scan)->Next(&batch));
@@ -122,7 +122,7 @@ TEST_F(Scan, EqualityOnTheKeyReadsThatRangeOnly) {
 }
 
 TEST_F(Scan, TheCurrentSnapshotNeverMeetsEndedVersions) {
-  const auto scan = catalog_->Current().Scan(column_, {});
+  const auto scan = catalog_->Current().Scan(column_, {.path = ScanPath::kRow});
   ScanBatch batch;
   while (*(*scan)->Next(&batch)) {
   }
@@ -197,7 +197,7 @@ TEST_F(Scan, BatchesAreNoLargerThanAskedAndNeverEmpty) {
 }
 
 TEST_F(Scan, ALimitReadsNoFurtherThanItMust) {
-  const auto scan = catalog_->Current().Scan(column_, {.limit = 1});
+  const auto scan = catalog_->Current().Scan(column_, {.limit = 1, .path = ScanPath::kRow});
   ScanBatch batch;
   ASSERT_TRUE(*(*scan)->Next(&batch));
   EXPECT_EQ(batch.num_rows(), 1U);
@@ -317,7 +317,8 @@ TEST_F(LongHistory, GetFindsTheVersionOfEverySnapshot) {
 
 TEST_F(LongHistory, APastReadSkipsMostOfTheHistory) {
   const auto versions_read = [&](SnapshotId at) {
-    const auto scan = At(at).Scan(BuiltinRelationById(kTable), {.columns = {{0}}});
+    const auto scan =
+        At(at).Scan(BuiltinRelationById(kTable), {.columns = {{0}}, .path = ScanPath::kRow});
     ScanBatch batch;
     while (*(*scan)->Next(&batch)) {
     }

@@ -181,6 +181,17 @@ TEST_F(TransactionColumns, AColumnThatCameAndWentWasNeverThere) {
   EXPECT_EQ(Must(tx().AddColumn(table, ColumnOf("next varchar"))), ghost);
 }
 
+TEST_F(TransactionColumns, AColumnThatCameAndWentLeavesNoStatistics) {
+  const int64_t table = CommittedTable("id int64");
+  const int64_t ghost = Must(tx().AddColumn(table, ColumnOf("ghost int64")));
+  const std::vector<NullableText> row = {"1", "77"};
+  Must(tx().InsertInlined(table, {&row, 1}));
+  Must(tx().DropColumn(table, ghost));
+  EXPECT_THAT(Seen("table_column_stats"), ElementsAre("1 | 1 | false | - | 1 | 1 | -"));
+  Commit();
+  EXPECT_THAT(Rows("table_column_stats"), ElementsAre("1 | 1 | false | - | 1 | 1 | -"));
+}
+
 // --- Renaming ---
 
 TEST_F(TransactionColumns, ARenamedColumnKeepsEverythingElse) {
@@ -216,6 +227,19 @@ TEST_F(TransactionColumns, ASortOrderFollowsARenamedColumn) {
   Commit();
   Must(tx().RenameColumn(table, 2, "n"));
   EXPECT_THAT(Seen("sort_info"), IsEmpty());
+}
+
+TEST_F(TransactionColumns, AColumnIsFoundInItsSortOrderWhateverItIsCalled) {
+  const int64_t table = CommittedTable("id int64, name varchar");
+  Must(tx().SetSortOrder(table, std::vector<SortKey>{{.expression = "lower(name)"}}));
+  Must(tx().RenameColumn(table, 2, "We\"ird, cä"));
+  EXPECT_THAT(Seen("sort_expression"), ElementsAre(HasSubstr("lower(\"We\"\"ird, cä\")")));
+  ExpectRefused(kNotNow,
+                "column \"We\"\"ird, cä\" of table \"main\".\"t\" cannot be dropped: the table is "
+                "sorted by it; change the sort order first",
+                [&] { return tx().DropColumn(table, 2); });
+  Must(tx().RenameColumn(table, 2, "n"));
+  EXPECT_THAT(Seen("sort_expression"), ElementsAre(HasSubstr("lower(n)")));
 }
 
 TEST_F(TransactionColumns, RenamesThatCannotBeAreRefused) {

@@ -11,7 +11,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using ::testing::UnorderedElementsAre;
 
 constexpr absl::StatusCode kInvalid = absl::StatusCode::kInvalidArgument;
 constexpr absl::StatusCode kNotFound = absl::StatusCode::kNotFound;
@@ -350,6 +349,17 @@ TEST_F(TransactionFiles, NoTwoFilesHaveOnePath) {
   Register({"a 10 100"}, other);
 }
 
+TEST_F(TransactionFiles, APathThatWasFreeForAWhileIsTakenAgain) {
+  Register({"a 10 100"});
+  Commit();
+  Must(tx().EndDataFiles(1, std::array<int64_t, 1>{0}));
+  Commit();
+  Register({"a 10 100"});
+  Commit();
+  ExpectRefused(kExists, "path \"a\" is that of data file 1 of the table",
+                [&] { return tx().RegisterDataFiles(1, FilesOf({"a 2 2"})).status(); });
+}
+
 TEST_F(TransactionFiles, TheFirstToCommitHasThePath) {
   absl::StatusOr<Transaction> other = catalog_->Begin({.time = SnapshotTime(3)});
   absl::StatusOr<Transaction> third = catalog_->Begin({.time = SnapshotTime(4)});
@@ -393,7 +403,7 @@ TEST_F(TransactionFiles, FilesThatAreNotThereCannotEnd) {
   const int64_t other_id = Commit().Resolve(other);
   Register({"b 10 100"}, other_id);
   Commit();
-  const auto end = [&](std::vector<int64_t> ids) {
+  const auto end = [&](const std::vector<int64_t>& ids) {
     return [&, ids] { return tx().EndDataFiles(1, ids); };
   };
   ExpectRefused(kNotFound, "table \"main\".\"t\" has no live data file 7: there never was one",
@@ -619,7 +629,7 @@ TEST_F(TransactionFiles, MergesStayWithinAPartition) {
   Must(tx().SetPartitioning(1, keys));
   Register({"a 10 100; partition eu", "b 10 100; partition us", "c 10 100; partition eu"});
   Commit();
-  const auto merge = [&](std::vector<int64_t> ids, std::string_view merged) {
+  const auto merge = [&](const std::vector<int64_t>& ids, std::string_view merged) {
     return [&, ids, merged] { return tx().MergeFiles(1, ids, FileOf(merged)).status(); };
   };
   ExpectRefused(kNotNow, "data files 0 and 1 lie in different partitions", merge({0, 1}, "m 20 1"));
@@ -642,7 +652,7 @@ TEST_F(TransactionFiles, MergesThatCannotBeAreRefused) {
   Delete(DeletesOf(1, "d1 3 50"));
   Must(tx().DeleteFromFile(1, 2, std::array<int64_t, 1>{4}));
   Commit();
-  const auto merge = [&](std::vector<int64_t> ids, std::string_view merged) {
+  const auto merge = [&](const std::vector<int64_t>& ids, std::string_view merged) {
     return [&, ids, merged] { return tx().MergeFiles(1, ids, FileOf(merged)).status(); };
   };
   ExpectRefused(kInvalid, "there are no data files to merge", merge({}, "m 10 100"));
@@ -674,7 +684,7 @@ TEST_F(TransactionFiles, FilesOfDifferentColumnsAreNotMerged) {
   Commit();
   Register({"c 10 100"});
   Commit();
-  const auto merge = [&](std::vector<int64_t> ids) {
+  const auto merge = [&](const std::vector<int64_t>& ids) {
     return [&, ids] { return tx().MergeFiles(1, ids, FileOf("m 20 200")).status(); };
   };
   constexpr std::string_view kDiffer =
@@ -755,7 +765,7 @@ TEST_F(TransactionFiles, ScheduledFilesAreForgottenWhenTheyAreGone) {
 // --- Mappings ---
 
 TEST_F(TransactionFiles, MappingsThatCannotBeAreRefused) {
-  const auto refused = [&](std::string_view message, std::vector<NameMapping> columns) {
+  const auto refused = [&](std::string_view message, const std::vector<NameMapping>& columns) {
     ExpectRefused(kInvalid, message, [&] { return tx().CreateNameMapping(1, columns).status(); });
   };
   refused("a mapping needs at least one column", {});

@@ -12,7 +12,6 @@ namespace varve {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr absl::StatusCode kInvalid = absl::StatusCode::kInvalidArgument;
@@ -31,10 +30,10 @@ class TransactionInlined : public TransactionFixture {
   }
   void TearDown() override { EXPECT_THAT(ErrorsFoundIn(catalog_->Current()), IsEmpty()); }
 
-  int64_t Insert(std::vector<Values> rows, int64_t table = 1) {
+  int64_t Insert(const std::vector<Values>& rows, int64_t table = 1) {
     return Must(tx().InsertInlined(table, rows));
   }
-  absl::Status TryInsert(std::vector<Values> rows, int64_t table = 1) {
+  absl::Status TryInsert(const std::vector<Values>& rows, int64_t table = 1) {
     return tx().InsertInlined(table, rows).status();
   }
 };
@@ -213,7 +212,7 @@ TEST_F(TransactionInlined, DeletedRowsEnd) {
                           "2 | 2 | 3 | 3 | three | 1 @ [2, 3)"));
   EXPECT_THAT(Rows("table_stats"), ElementsAre("1 | 3 | 3 | 0"));  // not counted down
   EXPECT_EQ(ChangesMade(3), "3 | inlined_delete:1 | - | - | -");
-  const auto remove = [&](std::vector<int64_t> ids) {
+  const auto remove = [&](const std::vector<int64_t>& ids) {
     return [&, ids] { return tx().DeleteInlined(1, ids); };
   };
   ExpectRefused(kNotFound, "table \"main\".\"t\" has no inlined row 0", remove({1, 0}));
@@ -246,7 +245,7 @@ TEST_F(TransactionInlined, UpdatedRowsKeepTheirId) {
 }
 
 TEST_F(TransactionInlined, RowsThatCannotBeAreRefused) {
-  const auto refused = [&](std::string_view message, std::vector<Values> rows) {
+  const auto refused = [&](std::string_view message, const std::vector<Values>& rows) {
     ExpectRefused(kInvalid, message, [&] { return TryInsert(rows); });
   };
   refused("there are no rows to insert", {});
@@ -279,7 +278,7 @@ TEST_F(TransactionInlined, RowsOfADataFileAreDeletedInline) {
               ElementsAre("0 | 0 | 3", "0 | 9 | 3", "1 | 5 | 4"));
   EXPECT_THAT(RowsAt(3, "ducklake_inlined_delete_1"), ElementsAre("0 | 0 | 3", "0 | 9 | 3"));
   EXPECT_EQ(ChangesMade(3), "3 | inlined_delete:1 | - | - | -");
-  const auto remove = [&](int64_t file, std::vector<int64_t> rows) {
+  const auto remove = [&](int64_t file, const std::vector<int64_t>& rows) {
     return [&, file, rows] { return tx().DeleteFromFile(1, file, rows); };
   };
   ExpectRefused(kExists, "row 9 of data file 0 is deleted already", remove(0, {1, 9}));

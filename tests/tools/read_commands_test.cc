@@ -320,7 +320,8 @@ TEST(Stats, CountsRowsAndVersions) {
   ASSERT_THAT(families, SizeIs(4));
   EXPECT_EQ(families[1]["family"], "live");
   ExpectError({"stats", "familes"}, 2,
-              "stats are of relations or families, not of 'familes'; did you mean 'families'?");
+              "stats are of relations, families, memory or tiers, not of 'familes'; did you mean "
+              "'families'?");
 }
 
 TEST(Verify, ConcludesWithCounts) {

@@ -1,0 +1,88 @@
+// A tier's versions of one relation, as scans and compactions merge them.
+//
+// Thread-safety: a source belongs to one thread. Ownership: a source keeps what it reads alive.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/column_batch.h"
+#include "catalog/tiers/clean_read.h"
+#include "columnar/columnar_table_reader.h"
+#include "mvcc/visibility.h"
+
+namespace varve {
+
+// Consecutive versions, in the order of their keys.
+struct VersionBlock {
+  ColumnBatch columns;                 // the columns asked for, in that order
+  std::vector<std::string_view> keys;  // version keys (memory_format.h), until the next block
+  std::vector<SnapshotId> begins;
+  std::vector<SnapshotId> ends;
+  std::vector<uint8_t> erased;  // 1: the version was erased, older images of it count no more;
+                                // empty: none was
+  size_t num_rows() const { return begins.size(); }
+  bool is_erased(size_t row) const { return !erased.empty() && erased[row] != 0; }
+};
+
+class VersionSource {
+ public:
+  virtual ~VersionSource() = default;
+  // Fills the block with the next versions; false at the end (the block is then empty).
+  virtual absl::StatusOr<bool> Next(VersionBlock* block) = 0;
+};
+
+// What is known of a pack before anything of it is read.
+struct PackBounds {
+  std::string first;            // the first handle, encoded
+  std::string last;             // a handle that none of the pack lies behind …
+  bool last_is_in_pack = true;  // … and false if the pack does not reach it
+  size_t rows = 0;
+  uint64_t mvcc_bytes = 0;  // of its handle, version and end columns in the file
+};
+
+// A source whose versions lie in packs that may be read in part: some columns, some rows.
+class PackSource {
+ public:
+  virtual ~PackSource() = default;
+  // Goes on to the next pack that may have rows of the answer; false: there is none.
+  virtual absl::StatusOr<bool> NextPack(PackBounds* bounds) = 0;
+
+  // Of the pack it stands on:
+
+  // Why it cannot be read clean; nullopt: every row of it is a row of the answer, as far as
+  // snapshot and range go.
+  virtual std::optional<CleanReadRejection> rejection() const = 0;
+  // Reads it whole: every column, keys and intervals.
+  virtual absl::Status ReadPack(VersionBlock* block) = 0;
+  // Reads which of its rows lie in the range, with their begins and ends (of all rows).
+  virtual absl::Status ReadIntervals(VersionBlock* block) = 0;
+  // Reads the keys of all rows.
+  virtual absl::Status ReadKeys(VersionBlock* block) = 0;
+  // Reads a column, by its place among those asked for: the rows named by `rows`, ascending.
+  virtual absl::Status ReadColumn(size_t column, std::span<const uint32_t> rows,
+                                  ColumnVector* values) = 0;
+
+  // For whoever reads packs column by column, without rows in between:
+
+  // Its rows that lie in the range: [from, to).
+  struct Rows {
+    size_t from = 0;
+    size_t to = 0;
+  };
+  virtual absl::StatusOr<Rows> RowsInRange() = 0;
+  // A column of the file, all rows of it, shared with the cache; NULLs where the file has it not.
+  virtual absl::StatusOr<std::shared_ptr<const ColumnVector>> ReadShared(ColumnSlot slot,
+                                                                         PhysicalType type) = 0;
+  // The smallest and largest value of a column in it; nullopt: not known.
+  virtual std::optional<PackMinMax> MinMax(uint32_t column_id) const = 0;
+};
+
+}  // namespace varve
