@@ -92,12 +92,30 @@ void ColumnVector::AppendSelected(const ColumnVector& other, std::span<const uin
     case PhysicalType::kInt64: AppendChosen(other.int64s_, selection, &int64s_); return;
     case PhysicalType::kInt128: AppendChosen(other.int128s_, selection, &int128s_); return;
     case PhysicalType::kFloat64: AppendChosen(other.float64s_, selection, &float64s_); return;
-    case PhysicalType::kBytes:
-      for (const uint32_t row : selection) {
-        heap_.append(other.bytes(row));
-        ends_.push_back(heap_.size());
+    case PhysicalType::kBytes: {
+      const size_t old_rows = ends_.size();
+      const size_t old_bytes = heap_.size();
+      size_t end = old_bytes;
+      ends_.resize(old_rows + selection.size());
+      for (size_t i = 0; i < selection.size(); ++i) {
+        end += other.bytes(selection[i]).size();
+        ends_[old_rows + i] = end;
+      }
+      heap_.resize(end);
+      char* to = heap_.data() + old_bytes;
+      for (size_t i = 0; i < selection.size();) {  // neighbours in one piece
+        size_t last = i;
+        while (last + 1 < selection.size() && selection[last + 1] == selection[last] + 1) {
+          ++last;
+        }
+        const size_t start = selection[i] == 0 ? 0 : other.ends_[selection[i] - 1];
+        const size_t bytes = other.ends_[selection[last]] - start;
+        std::memcpy(to, other.heap_.data() + start, bytes);
+        to += bytes;
+        i = last + 1;
       }
       return;
+    }
   }
 }
 

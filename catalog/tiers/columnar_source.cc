@@ -349,19 +349,22 @@ std::optional<PackMinMax> ColumnarSource::MinMax(uint32_t column_id) const {
              : std::optional(column->min_max->pack(pack_));
 }
 
-absl::Status ColumnarSource::ReadPack(VersionBlock* block) {
+absl::Status ColumnarSource::ReadPack(PackRows which, VersionBlock* block) {
   VARVE_RETURN_IF_ERROR(ReadIntervals(block));
   VARVE_RETURN_IF_ERROR(ReadKeys(block));
-  // Which rows lie in the range: they are consecutive.
+  // The rows in the range are consecutive.
   const HandleRange& range = stretches_[stretch_].range;
   const auto lower = std::lower_bound(block->keys.begin(), block->keys.end(), range.lower);
   const auto upper = range.upper.empty() ? block->keys.end()
                                          : std::lower_bound(lower, block->keys.end(), range.upper);
   const auto from = static_cast<uint32_t>(lower - block->keys.begin());
   const auto to = static_cast<uint32_t>(upper - block->keys.begin());
+  const bool by_snapshot = which == PackRows::kVisible && options_.at.has_value();
   selection_.clear();
   for (uint32_t row = from; row < to; ++row) {
-    selection_.push_back(row);
+    if (!by_snapshot || IsVisible(block->begins[row], block->ends[row], *options_.at)) {
+      selection_.push_back(row);
+    }
   }
   block->columns.Reset(types_);
   for (size_t i = 0; i < slots_.size(); ++i) {
@@ -369,8 +372,10 @@ absl::Status ColumnarSource::ReadPack(VersionBlock* block) {
   }
   const auto keep = [&](auto* values) {
     if (!values->empty()) {
-      values->erase(values->begin() + to, values->end());
-      values->erase(values->begin(), values->begin() + from);
+      for (size_t i = 0; i < selection_.size(); ++i) {
+        (*values)[i] = (*values)[selection_[i]];
+      }
+      values->resize(selection_.size());
     }
   };
   keep(&block->keys);
@@ -393,7 +398,7 @@ absl::StatusOr<bool> ColumnarSource::Next(VersionBlock* block) {
     if (rejection_.has_value()) {
       ++options_.counters->rejected[static_cast<size_t>(*rejection_)];
     }
-    VARVE_RETURN_IF_ERROR(ReadPack(block));
+    VARVE_RETURN_IF_ERROR(ReadPack(PackRows::kAll, block));
   } while (block->num_rows() == 0);
   return true;
 }

@@ -53,7 +53,7 @@ class ColumnarSource : public VersionSource, public PackSource {
 
   absl::StatusOr<bool> NextPack(PackBounds* bounds) override;
   std::optional<CleanReadRejection> rejection() const override { return rejection_; }
-  absl::Status ReadPack(VersionBlock* block) override;
+  absl::Status ReadPack(PackRows which, VersionBlock* block) override;
   absl::Status ReadIntervals(VersionBlock* block) override;
   absl::Status ReadKeys(VersionBlock* block) override;
   absl::Status ReadColumn(size_t column, std::span<const uint32_t> rows,

@@ -140,7 +140,7 @@ class Pruning {
     }
     const std::optional<CleanReadRejection> rejection = run.pack->rejection();
     if (rejection == CleanReadRejection::kRangeBoundary) {
-      VARVE_RETURN_IF_ERROR(run.pack->ReadPack(&block_));
+      VARVE_RETURN_IF_ERROR(run.pack->ReadPack(PackRows::kAll, &block_));
       AddVisible(block_, block_.columns.column(0), 0, block_.num_rows());
       return absl::OkStatus();
     }

@@ -208,7 +208,7 @@ absl::Status TieredScan::ChooseFromPack() {
   if (rejection == CleanReadRejection::kRangeBoundary) {
     ++counters_.packs_normal;
     ++counters_.rejected[static_cast<size_t>(*rejection)];
-    VARVE_RETURN_IF_ERROR(pack.ReadPack(&own_));
+    VARVE_RETURN_IF_ERROR(pack.ReadPack(PackRows::kAll, &own_));
     return ChooseFromBlock(own_, 0, own_.num_rows());
   }
   block_ = &own_;

@@ -55,14 +55,20 @@ absl::Status VersionMerger::Fill(Input* input) {
   return absl::OkStatus();
 }
 
+bool VersionMerger::ComesBehind(const Input& other, const PackBounds& pack) {
+  const std::string_view handle = other.handle();
+  return pack.last_is_in_pack ? handle > pack.last : handle >= pack.last;
+}
+
 bool VersionMerger::StandsAlone(const Input& pending) const {
   return std::all_of(inputs_.begin(), inputs_.end(), [&](const Input& other) {
-    if (&other == &pending || other.done) {
-      return true;
-    }
-    const std::string_view handle = other.handle();
-    return pending.bounds.last_is_in_pack ? handle > pending.bounds.last
-                                          : handle >= pending.bounds.last;
+    return &other == &pending || other.done || ComesBehind(other, pending.bounds);
+  });
+}
+
+bool VersionMerger::IsUnhidden(const Input& pending) const {
+  return std::all_of(inputs_.begin(), inputs_.end(), [&](const Input& other) {
+    return other.pack != nullptr || other.done || ComesBehind(other, pending.bounds);
   });
 }
 
@@ -107,7 +113,8 @@ absl::StatusOr<bool> VersionMerger::Next(Run* run) {
       return true;
     }
     ++packs_merged_;
-    VARVE_RETURN_IF_ERROR(first->pack->ReadPack(&first->block));
+    VARVE_RETURN_IF_ERROR(first->pack->ReadPack(
+        IsUnhidden(*first) ? PackRows::kVisible : PackRows::kAll, &first->block));
   }
 }
 

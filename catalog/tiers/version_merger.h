@@ -56,7 +56,12 @@ class VersionMerger {
 
   // Sees to it that the input has something, unless it is done.
   static absl::Status Fill(Input* input);
+  // Whether the input goes on behind the pack.
+  static bool ComesBehind(const Input& other, const PackBounds& pack);
   bool StandsAlone(const Input& pending) const;
+  // Whether none of the sources, which are newer, has a handle of the pack's: then its images are
+  // the newest ones, and those that are not visible need not be merged.
+  bool IsUnhidden(const Input& pending) const;
   absl::Status TakeRows(Input* first, Run* run);
 
   std::vector<Input> inputs_;

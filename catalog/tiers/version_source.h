@@ -48,6 +48,13 @@ struct PackBounds {
   uint64_t mvcc_bytes = 0;  // of its handle, version and end columns in the file
 };
 
+// Which rows of a pack are read whole.
+enum class PackRows : uint8_t {
+  kAll,      // those in the range
+  kVisible,  // of them those visible at the snapshot, if there is one: requires that no newer image
+             // of a row of the pack is anywhere
+};
+
 // A source whose versions lie in packs that may be read in part: some columns, some rows.
 class PackSource {
  public:
@@ -61,7 +68,7 @@ class PackSource {
   // snapshot and range go.
   virtual std::optional<CleanReadRejection> rejection() const = 0;
   // Reads it whole: every column, keys and intervals.
-  virtual absl::Status ReadPack(VersionBlock* block) = 0;
+  virtual absl::Status ReadPack(PackRows which, VersionBlock* block) = 0;
   // Reads which of its rows lie in the range, with their begins and ends (of all rows).
   virtual absl::Status ReadIntervals(VersionBlock* block) = 0;
   // Reads the keys of all rows.

@@ -91,7 +91,7 @@ class TierVersions {
       return absl::OkStatus();
     }
     if (run.pack != nullptr) {
-      VARVE_RETURN_IF_ERROR(run.pack->ReadPack(&own_));
+      VARVE_RETURN_IF_ERROR(run.pack->ReadPack(PackRows::kAll, &own_));
       run = {.block = &own_, .from = 0, .to = own_.num_rows()};
     }
     block_ = run.block;
