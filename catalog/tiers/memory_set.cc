@@ -104,18 +104,28 @@ void MemoryWriter::DropFlushed(Csn csn) {
 absl::Status MemoryWriter::Update(Csn csn, const ChangeRecord& record,
                                   const RelationMemory& memory) {
   const RowKeyProbe probe(key_);
-  const std::optional<RowImage> newest = memory.rows->ImageAt(probe);
-  if (!newest.has_value() || newest->deleted) {
-    return Unknown(*memory.format.relation(), record);
-  }
+  const RelationSchema& relation = *memory.format.relation();
   RowChangeListEncoder encoder(&change_);
   encoder.SetToUpdate();
+  // A version of an interval is changed once or twice. A row that is overwritten in place may be so
+  // with every commit: to find what differs would take a walk along all of its changes.
+  std::optional<RowImage> newest;
+  if (relation.versioning == Versioning::kInterval) {
+    newest = memory.rows->ImageAt(probe);
+    if (!newest.has_value() || newest->deleted) {
+      return Unknown(relation, record);
+    }
+  }
   for (size_t cell = 0; cell < cells_.size(); ++cell) {
-    if (newest->cells[cell] != cells_[cell]) {
+    if (!newest.has_value() || newest->cells[cell] != cells_[cell]) {
       encoder.AddColumn(memory.format.schema()->column(cell).field, cells_[cell]);
     }
   }
-  return encoder.has_columns() ? memory.rows->Mutate(csn, probe, encoder.list()) : absl::OkStatus();
+  if (!encoder.has_columns()) {
+    return absl::OkStatus();
+  }
+  const absl::Status status = memory.rows->Mutate(csn, probe, encoder.list());
+  return absl::IsNotFound(status) ? Unknown(relation, record) : status;
 }
 
 absl::Status MemoryWriter::ApplyRecord(Csn csn, const ChangeRecord& record,

@@ -77,6 +77,20 @@ bool IsWide(const RelationColumns* columns, std::string_view handle_prefix) {
   return !touched;
 }
 
+// Whether rows have been changed so often in memory that the row store, which has their newest
+// images alone, is faster than walking along all changes.
+bool HasLongChains(const StoreState& state, RelationId relation) {
+  constexpr size_t kChangesPerRow = 4;
+  for (const MemorySet* set = state.memory.get(); set != nullptr; set = set->older.get()) {
+    const RelationMemory* const memory = set->Find(relation);
+    if (memory != nullptr &&
+        memory->rows->num_mutations() > kChangesPerRow * memory->rows->num_rows()) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 absl::StatusOr<bool> IsAnsweredByTiers(const ReadView& view, const RelationSchema& relation,
@@ -93,7 +107,8 @@ absl::StatusOr<bool> IsAnsweredByTiers(const ReadView& view, const RelationSchem
     why_not = "all versions are asked for, which the row store alone has";
   }
   if (options.path == ScanPath::kAuto) {
-    return why_not.empty() && IsWide(state.columnar->Find(relation.id), handle_prefix);
+    return why_not.empty() && !HasLongChains(state, relation.id) &&
+           IsWide(state.columnar->Find(relation.id), handle_prefix);
   }
   if (!why_not.empty()) {
     return absl::FailedPreconditionError(StrCat(
