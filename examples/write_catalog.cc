@@ -1,5 +1,5 @@
-// Writes to a catalog: makes a table, registers data files with their statistics, deletes some rows,
-// and reads the table's files as they stood before.
+// Writes to a catalog: makes a table, registers data files with their statistics, deletes some
+// rows, and reads the table's files as they stood before.
 //
 //   write_catalog PATH          PATH: where the new catalog shall be
 
@@ -58,8 +58,8 @@ absl::Status Run(const std::string& path) {
   // returns is provisional until the commit says what became of it.
   VARVE_ASSIGN_OR_RETURN(Transaction transaction, catalog->Begin());
   VARVE_ASSIGN_OR_RETURN(const int64_t schema, transaction.FindSchema("main"));
-  const std::vector<ColumnDefinition> columns = {
-      {.name = "id", .type = "int64", .nullable = false}, {.name = "what", .type = "varchar"}};
+  const std::vector<ColumnDefinition> columns = {{.name = "id", .type = "int64", .nullable = false},
+                                                 {.name = "what", .type = "varchar"}};
   VARVE_ASSIGN_OR_RETURN(const int64_t table, transaction.CreateTable(schema, "events", columns));
   VARVE_RETURN_IF_ERROR(
       transaction.RegisterDataFiles(table, std::array{EventsOfHour(0), EventsOfHour(1)}).status());

@@ -303,8 +303,9 @@ absl::StatusOr<ExciseResult> ExciseRun::Close() {
         .actor = progress->actor(),
         .action = "excise",
         .rows = result.rows,
-        .detail = StrCat("retained from ", commit.retain_from(), "; ", Counted(result.steps, "step"),
-                         ", ", Counted(result.scheduled_files, "file"), " scheduled for deletion")};
+        .detail =
+            StrCat("retained from ", commit.retain_from(), "; ", Counted(result.steps, "step"),
+                   ", ", Counted(result.scheduled_files, "file"), " scheduled for deletion")};
     if (progress->has_first_snapshot()) {
       entry.first_snapshot = progress->first_snapshot();
       entry.last_snapshot = progress->last_snapshot();

@@ -1,8 +1,8 @@
 // The snapshots that are retained, and whether the rows of one object are there at each of them.
 //
 // Retention gives snapshots up and, lazily, removes what only they could see. So "a column lives
-// inside its table's life" can be asked at the retained snapshots (retention/retained.h) and nowhere
-// else.
+// inside its table's life" can be asked at the retained snapshots (retention/retained.h) and
+// nowhere else.
 //
 // Thread-safety: immutable once built.
 #pragma once

@@ -38,8 +38,8 @@ inline bool IsCompound(std::string_view type) {
 
 // Whether a is less than b as values of the type.
 inline bool IsSmaller(std::string_view type, const std::string& a, const std::string& b) {
-  const bool by_number = type.starts_with("int") || type.starts_with("float") ||
-                         type.starts_with("decimal");
+  const bool by_number =
+      type.starts_with("int") || type.starts_with("float") || type.starts_with("decimal");
   return by_number ? std::strtod(a.c_str(), nullptr) < std::strtod(b.c_str(), nullptr) : a < b;
 }
 

@@ -279,8 +279,9 @@ TEST_F(TransactionDefinitions, ATableMovesToAnotherSchema) {
   const int64_t table = MakeTable("events", "id int64", raw);
   const CommitResult made = Commit();
   Must(tx().MoveTable(made.Resolve(table), kMainSchema));
-  EXPECT_THAT(Seen("table"),
-              ElementsAre(StrCat("2 | ", kUuid, " | 2 | - | 0 | events | /lake/raw/events/ | false")));
+  EXPECT_THAT(
+      Seen("table"),
+      ElementsAre(StrCat("2 | ", kUuid, " | 2 | - | 0 | events | /lake/raw/events/ | false")));
   ExpectRefused(kInvalid, "table \"main\".\"events\" is in schema \"main\" already",
                 [&] { return tx().MoveTable(made.Resolve(table), kMainSchema); });
   ExpectRefused(kNotFound, "there is no schema with id 8",

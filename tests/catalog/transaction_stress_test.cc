@@ -460,8 +460,7 @@ TEST_F(TransactionStress, ReadersSeeWhatTheirSnapshotHeldBesideWritersCollection
   });
   // As long as asked for, and until something has happened.
   const auto end = std::chrono::steady_clock::now() + StressTime();
-  while (!HasFailure() &&
-         (std::chrono::steady_clock::now() < end || commits < 20 || reads < 20)) {
+  while (!HasFailure() && (std::chrono::steady_clock::now() < end || commits < 20 || reads < 20)) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   done = true;
