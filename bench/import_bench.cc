@@ -3,12 +3,12 @@
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <iostream>
 #include <string>
 
 #include "base/strings.h"
 #include "bench/bench_catalog.h"
+#include "bench/peak_memory.h"
 #include "catalog/interchange/export.h"
 #include "catalog/interchange/import.h"
 
@@ -18,22 +18,6 @@ namespace {
 constexpr int64_t kFiles = 50'000;
 constexpr int64_t kStatColumns = 20;
 constexpr int64_t kSnapshots = 1'000;
-
-// The kernel's account of the most memory this process has held since ResetPeakMemory, in MiB.
-double PeakMemory() {
-  std::ifstream status("/proc/self/status");
-  std::string line;
-  while (std::getline(status, line)) {
-    if (line.starts_with("VmHWM:")) {
-      return std::strtod(line.c_str() + 6, nullptr) / 1024;
-    }
-  }
-  return 0;
-}
-
-void ResetPeakMemory() {
-  std::ofstream("/proc/self/clear_refs") << "5";
-}
 
 // The directory to import: VARVE_BENCH_CSV, or a generated catalog of 1,051,001 rows.
 std::string CsvDirectory() {

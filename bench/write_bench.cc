@@ -9,13 +9,13 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <iostream>
 #include <thread>
 
 #include "base/status.h"
 #include "bench/bench_catalog.h"
+#include "bench/cpu_time.h"
 #include "bench/write_rows.h"
 
 namespace varve::bench {
@@ -31,13 +31,6 @@ using Clock = std::chrono::steady_clock;
 
 double Seconds(Clock::duration duration) {
   return std::chrono::duration<double>(duration).count();
-}
-
-// Of this thread. On a busy machine it says more than the time that passes.
-double CpuSeconds() {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
 void CheckOk(const absl::Status& status) {

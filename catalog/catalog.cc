@@ -57,7 +57,8 @@ struct Catalog::State {
   mutable ViewRegistry views;
   CommitQueue queue;
   std::mutex follower_mutex;
-  std::unique_ptr<StoreFollower> follower;  // open read-only
+  std::unique_ptr<StoreFollower> follower;     // open read-only
+  std::shared_ptr<const StoreState> followed;  // what the follower gave last
   std::shared_ptr<RecentCommits> recent_commits = std::make_shared<RecentCommits>();
   PathIndex paths;
   TableShapes shapes;
@@ -122,6 +123,7 @@ absl::StatusOr<std::unique_ptr<Catalog>> Catalog::Open(const std::string& path,
   }
   if (options.read_only) {
     state->follower = std::make_unique<StoreFollower>(state->current);
+    state->followed = state->current;
   } else if (options.sync == SyncMode::kInterval) {
     state->syncer = std::make_unique<LogSyncer>(std::move(store), options.sync_interval);
   }
@@ -214,10 +216,15 @@ absl::Status Catalog::Refresh() {
   if (state_->follower == nullptr) {
     return absl::OkStatus();
   }
-  VARVE_ASSIGN_OR_RETURN(std::shared_ptr<const StoreState> next, state_->follower->Refresh());
-  VARVE_ASSIGN_OR_RETURN(next, state_->columnar.WithFiles(next, state_->Current()->columnar.get()));
+  VARVE_ASSIGN_OR_RETURN(std::shared_ptr<const StoreState> followed, state_->follower->Refresh());
+  if (followed == state_->followed) {
+    return absl::OkStatus();  // nothing was written since
+  }
+  VARVE_ASSIGN_OR_RETURN(std::shared_ptr<const StoreState> next,
+                         state_->columnar.WithFiles(followed, state_->Current()->columnar.get()));
   VARVE_ASSIGN_OR_RETURN(next, state_->memory.CatchUp(std::move(next)));
   state_->Publish(std::move(next));
+  state_->followed = std::move(followed);
   return absl::OkStatus();
 }
 

@@ -12,31 +12,9 @@ namespace {
 // After so many invisible versions of one relation in a row, seeking is cheaper than stepping.
 constexpr int kSeekAfterSkipped = 16;
 
-constexpr size_t kNoSlot = std::numeric_limits<size_t>::max();
-
 bool ReadsEnded(const ReadView& view, const RelationSchema& relation, ScanRows rows) {
   return relation.versioning == Versioning::kInterval &&
          (rows == ScanRows::kAllVersions || !view.is_current());
-}
-
-std::vector<size_t> OutputColumns(const RelationSchema& relation, const ScanOptions& options) {
-  if (options.columns.has_value()) {
-    return *options.columns;
-  }
-  std::vector<size_t> all(relation.columns.num_columns());
-  std::iota(all.begin(), all.end(), size_t{0});
-  return all;
-}
-
-// The output columns, then those that only the predicate needs.
-std::vector<size_t> DecodedColumns(const RelationSchema& relation, const ScanOptions& options) {
-  std::vector<size_t> columns = OutputColumns(relation, options);
-  for (const Term& term : options.predicate.terms()) {
-    if (std::find(columns.begin(), columns.end(), term.column) == columns.end()) {
-      columns.push_back(term.column);
-    }
-  }
-  return columns;
 }
 
 }  // namespace
@@ -49,17 +27,13 @@ StoreScan::StoreScan(ReadView view, RelationRef relation, ScanOptions options,
       by_interval_(options_.rows == ScanRows::kVisible && !view_.is_current() &&
                    (relation_->versioning == Versioning::kInterval ||
                     relation_->versioning == Versioning::kBeginOnly)),
-      output_columns_(OutputColumns(*relation_, options_).size()),
-      decoder_(relation_, DecodedColumns(*relation_, options_)),
-      slots_(relation_->columns.num_columns(), kNoSlot),
+      columns_(*relation_, options_),
+      decoder_(relation_, columns_.read),
       cursor_(*view_.state(), relation_,
               ReadsEnded(view_, *relation_, options_.rows) ? VersionSet::kBoth : VersionSet::kLive,
               handle_prefix),
       remaining_(options_.limit.value_or(std::numeric_limits<uint64_t>::max())),
       values_(decoder_.columns().size()) {
-  for (size_t slot = 0; slot < decoder_.columns().size(); ++slot) {
-    slots_[decoder_.columns()[slot]] = slot;
-  }
   if (relation_->versioning == Versioning::kViaParent) {
     parents_.emplace(view_, relation_, options_.rows == ScanRows::kAllVersions);
   }
@@ -80,7 +54,7 @@ absl::StatusOr<bool> StoreScan::Next(ScanBatch* batch) {
     ApplyPredicate(batch);
   }
   batch->Truncate(std::min<uint64_t>(batch->num_rows(), remaining_));
-  batch->columns.DropColumnsFrom(output_columns_);
+  batch->columns.DropColumnsFrom(columns_.num_returned);
   remaining_ -= batch->num_rows();
   stats_.rows_returned += batch->num_rows();
   stats_.versions_read = cursor_.versions_read();
@@ -144,7 +118,7 @@ void StoreScan::ApplyPredicate(ScanBatch* batch) {
   }
   selection_.resize(batch->num_rows());
   std::iota(selection_.begin(), selection_.end(), uint32_t{0});
-  const size_t kept = options_.predicate.Filter(batch->columns, slots_, selection_);
+  const size_t kept = options_.predicate.Filter(batch->columns, columns_.slot_of, selection_);
   selection_.resize(kept);
   if (kept == batch->num_rows()) {
     return;

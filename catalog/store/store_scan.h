@@ -19,6 +19,7 @@
 #include "catalog/read_view.h"
 #include "catalog/scan.h"
 #include "catalog/store/parent_visibility.h"
+#include "catalog/store/scan_columns.h"
 #include "catalog/store/version_cursor.h"
 
 namespace varve {
@@ -48,9 +49,8 @@ class StoreScan : public RowScan {
   RelationRef relation_;
   ScanOptions options_;
   bool by_interval_;  // the interval test is needed: not at the current snapshot, not all versions
-  size_t output_columns_ = 0;
-  RowDecoder decoder_;         // output columns, then what else the predicate needs
-  std::vector<size_t> slots_;  // relation column -> place in the batch
+  ScanColumns columns_;
+  RowDecoder decoder_;  // of columns_.read
   std::optional<ParentVisibility> parents_;
   VersionCursor cursor_;
   bool started_ = false;

@@ -13,15 +13,21 @@ namespace {
 constexpr std::string_view kSuffix = ".vcol";
 constexpr size_t kDigits = 8;
 
-std::vector<HandleRange> RangesOf(const proto::ColumnarTableEntry& entry) {
+}  // namespace
+
+std::vector<HandleRange> AnsweredRanges(const proto::ColumnarTableEntry& table) {
   std::vector<HandleRange> ranges;
-  for (const proto::HandleRange& range : entry.ranges()) {
+  for (const proto::HandleRange& range : table.ranges()) {
     ranges.push_back({.lower = range.lower(), .upper = range.upper()});
   }
   return ranges;
 }
 
-}  // namespace
+void AddRange(const HandleRange& range, proto::ColumnarTableEntry* table) {
+  proto::HandleRange* const added = table->add_ranges();
+  added->set_lower(range.lower);
+  added->set_upper(range.upper);
+}
 
 std::string ColumnarFileName(uint64_t number) {
   const std::string digits = std::to_string(number);
@@ -83,7 +89,7 @@ void ColumnarSet::AddFile(const proto::ColumnarFileEntry& entry,
     }
     ColumnarPart part{.file = *file,
                       .table = (*file)->file()->FindTable(table.relation()),
-                      .ranges = RangesOf(table)};
+                      .ranges = AnsweredRanges(table)};
     if (part.table == nullptr) {
       columns.damage.Update((*file)->file()->Damaged(
           "tables", StrCat("relation ", table.relation(), " is not there")));

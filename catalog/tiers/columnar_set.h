@@ -40,6 +40,10 @@ std::string ColumnarFileName(uint64_t number);
 // The number in a file's name; nullopt: it is no name of a columnar file.
 std::optional<uint64_t> ColumnarFileNumber(std::string_view name);
 
+// What a table of the manifest answers for, and how a range is added to it.
+std::vector<HandleRange> AnsweredRanges(const proto::ColumnarTableEntry& table);
+void AddRange(const HandleRange& range, proto::ColumnarTableEntry* table);
+
 // An open file of the tier.
 class StoredColumnarFile {
  public:
@@ -89,6 +93,8 @@ struct RelationColumns {
   std::vector<ColumnarSegment> segments;  // ascending; between them there is nothing
   // A file with rows of the relation cannot be read: what is wrong with it. The row store answers.
   absl::Status damage;
+
+  bool has_files() const { return !(l1.empty() && segments.empty()); }
 };
 
 class ColumnarSet {

@@ -40,8 +40,6 @@ bool MayMatch(const Term& term, const PackMinMax& pack) {
   }
 }
 
-// A pack of which one row in so many is wanted is decoded whole: the cache then has it.
-constexpr size_t kKeptShare = 8;
 constexpr size_t kAtOnce = 64;  // packs looked at for one read ahead
 
 }  // namespace
@@ -312,16 +310,9 @@ absl::Status ColumnarSource::ReadKeys(VersionBlock* block) {
 
 absl::Status ColumnarSource::ReadColumn(size_t column, std::span<const uint32_t> rows,
                                         ColumnVector* values) {
-  if (rows.size() == this->rows()) {
-    return reader_->ReadPack(pack_, slots_[column], values);
-  }
-  if (options_.cache == nullptr || rows.size() * kKeptShare < this->rows()) {
-    return reader_->ReadPackSelected(pack_, slots_[column], rows, values);
-  }
-  VARVE_ASSIGN_OR_RETURN(const std::shared_ptr<const ColumnVector> whole,
-                         ReadShared(slots_[column], values->type()));
-  values->AppendSelected(*whole, rows);
-  return absl::OkStatus();
+  return rows.size() == this->rows()
+             ? reader_->ReadPack(pack_, slots_[column], values)
+             : reader_->ReadPackSelected(pack_, slots_[column], rows, values);
 }
 
 absl::StatusOr<PackSource::Rows> ColumnarSource::RowsInRange() {

@@ -1,6 +1,7 @@
 #include "catalog/tiers/columnar_writer.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/status.h"
@@ -61,6 +62,27 @@ absl::Status ColumnarBuffer::Add(const VersionBlock& block, std::span<const uint
     rows_.columns.SetNumRows(rows_.num_rows());
   }
   return absl::OkStatus();
+}
+
+absl::Status AppendMerged(const RelationSchema& relation, VersionMerger* merger,
+                          const std::function<absl::Status(const ColumnarRows&)>& append) {
+  ColumnarBuffer buffer(relation);
+  VersionMerger::Run run;
+  std::vector<uint32_t> rows;
+  while (true) {
+    VARVE_ASSIGN_OR_RETURN(const bool more, merger->Next(&run));
+    if (!more) {
+      break;
+    }
+    rows.resize(run.to - run.from);
+    std::iota(rows.begin(), rows.end(), static_cast<uint32_t>(run.from));
+    buffer.Add(*run.block, rows);
+    if (buffer.is_full()) {
+      VARVE_RETURN_IF_ERROR(append(buffer.rows()));
+      buffer.Clear();
+    }
+  }
+  return buffer.rows().num_rows() > 0 ? append(buffer.rows()) : absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<NewColumnarFile>> NewColumnarFile::Create(
@@ -142,9 +164,7 @@ absl::StatusOr<std::vector<proto::ColumnarFileEntry>> SharedL2Files::Finish() {
     }
     shared.file.reset();
     for (size_t i = 0; i < shared.tables.size(); ++i) {
-      proto::HandleRange* const range = entry->mutable_tables(static_cast<int>(i))->add_ranges();
-      range->set_lower(shared.tables[i].second.lower);
-      range->set_upper(shared.tables[i].second.upper);
+      AddRange(shared.tables[i].second, entry->mutable_tables(static_cast<int>(i)));
     }
     entries.push_back(*std::move(entry));
   }
@@ -199,9 +219,7 @@ absl::Status L2Writer::FinishLane(Lane* lane, bool ended, const HandleRange& ran
   }
   VARVE_ASSIGN_OR_RETURN(proto::ColumnarFileEntry entry, lane->file->Finish());
   lane->file.reset();
-  proto::HandleRange* const of_table = entry.mutable_tables(0)->add_ranges();
-  of_table->set_lower(range.lower);
-  of_table->set_upper(range.upper);
+  AddRange(range, entry.mutable_tables(0));
   entries_.push_back(std::move(entry));
   return absl::OkStatus();
 }

@@ -25,6 +25,7 @@
 #include "catalog/columnar.pb.h"
 #include "catalog/relation.h"
 #include "catalog/tiers/handle_range.h"
+#include "catalog/tiers/version_merger.h"
 #include "catalog/tiers/version_source.h"
 #include "columnar/columnar_file_writer.h"
 #include "mvcc/retention.h"
@@ -62,6 +63,10 @@ class ColumnarBuffer {
   size_t num_relation_columns_;
   ColumnarRows rows_;
 };
+
+// Hands on all that a merge has of the relation, markers included, in portions of a buffer's size.
+absl::Status AppendMerged(const RelationSchema& relation, VersionMerger* merger,
+                          const std::function<absl::Status(const ColumnarRows&)>& append);
 
 // Where columnar files are made.
 struct ColumnarPlace {

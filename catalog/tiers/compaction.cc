@@ -87,15 +87,10 @@ void TakeFromL1(RelationId relation, const HandleRange& range, proto::ColumnarMa
       if (file.level() != 1 || table.relation() != relation) {
         continue;
       }
-      std::vector<HandleRange> ranges;
-      for (const proto::HandleRange& answered : table.ranges()) {
-        ranges.push_back({.lower = answered.lower(), .upper = answered.upper()});
-      }
+      const std::vector<HandleRange> left = Without(AnsweredRanges(table), range);
       table.clear_ranges();
-      for (const HandleRange& rest : Without(ranges, range)) {
-        proto::HandleRange* const left = table.add_ranges();
-        left->set_lower(rest.lower);
-        left->set_upper(rest.upper);
+      for (const HandleRange& rest : left) {
+        AddRange(rest, &table);
       }
     }
   }
@@ -392,11 +387,9 @@ class Compaction {
       VARVE_RETURN_IF_ERROR(state_->columnar->Find(relation)->damage);
       const std::shared_ptr<const StoredColumnarFile>& file =
           state_->columnar->files().find(entry.number())->second;
-      ColumnarPart part{.file = file, .table = file->file()->FindTable(relation)};
-      for (const proto::HandleRange& range : table.ranges()) {
-        part.ranges.push_back({.lower = range.lower(), .upper = range.upper()});
-      }
-      return std::optional(std::move(part));
+      return std::optional(ColumnarPart{.file = file,
+                                        .table = file->file()->FindTable(relation),
+                                        .ranges = AnsweredRanges(table)});
     }
     return std::optional<ColumnarPart>();
   }
@@ -422,39 +415,20 @@ class Compaction {
         continue;
       }
       VARVE_RETURN_IF_ERROR(file->writer().BeginTable(TableSchemaOf(*relation)));
-      VARVE_RETURN_IF_ERROR(AppendAll(relation, std::move(sources), &file->writer()));
+      VersionMerger merger(std::move(sources), {});
+      const auto append = [&](const ColumnarRows& rows) -> absl::Status {
+        VARVE_RETURN_IF_ERROR(file->writer().Append(rows));
+        summary_.rows_read += rows.num_rows();
+        summary_.rows_written += rows.num_rows();
+        return Progress();
+      };
+      VARVE_RETURN_IF_ERROR(AppendMerged(*relation, &merger, append));
     }
     VARVE_ASSIGN_OR_RETURN(proto::ColumnarFileEntry entry, file->Finish());
     for (proto::ColumnarTableEntry& table : *entry.mutable_tables()) {
       table.add_ranges();  // all handles: what compactions have taken is not in it
     }
     return entry;
-  }
-
-  absl::Status AppendAll(const RelationRef& relation,
-                         std::vector<std::unique_ptr<VersionSource>> sources,
-                         ColumnarFileWriter* writer) {
-    VersionMerger merger(std::move(sources), {});
-    ColumnarBuffer buffer(*relation);
-    VersionMerger::Run run;
-    std::vector<uint32_t> rows;
-    while (true) {
-      VARVE_ASSIGN_OR_RETURN(const bool more, merger.Next(&run));
-      if (!more) {
-        break;
-      }
-      rows.resize(run.to - run.from);
-      std::iota(rows.begin(), rows.end(), static_cast<uint32_t>(run.from));
-      buffer.Add(*run.block, rows);
-      summary_.rows_read += rows.size();
-      summary_.rows_written += rows.size();
-      if (buffer.is_full()) {
-        VARVE_RETURN_IF_ERROR(writer->Append(buffer.rows()));
-        buffer.Clear();
-        VARVE_RETURN_IF_ERROR(Progress());
-      }
-    }
-    return buffer.rows().num_rows() > 0 ? writer->Append(buffer.rows()) : absl::OkStatus();
   }
 
   // Relations that were dropped need no files.

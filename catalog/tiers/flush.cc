@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -63,33 +62,22 @@ class Flush {
       }
     }
     VersionMerger merger(std::move(sources), {});
-    ColumnarBuffer buffer(*relation);
-    VersionMerger::Run run;
     bool begun = false;
-    while (true) {
-      VARVE_ASSIGN_OR_RETURN(const bool more, merger.Next(&run));
-      if (!more) {
-        break;
+    return AppendMerged(*relation, &merger, [&](const ColumnarRows& rows) -> absl::Status {
+      if (options_.stop != nullptr && *options_.stop) {
+        return absl::CancelledError("the flush was given up");
       }
       if (!std::exchange(begun, true)) {
         VARVE_RETURN_IF_ERROR(writer->BeginTable(TableSchemaOf(*relation)));
       }
-      selection_.resize(run.to - run.from);
-      std::iota(selection_.begin(), selection_.end(), static_cast<uint32_t>(run.from));
-      buffer.Add(*run.block, selection_);
-      rows_ += selection_.size();
-      if (options_.stop != nullptr && *options_.stop) {
-        return absl::CancelledError("the flush was given up");
+      VARVE_RETURN_IF_ERROR(writer->Append(rows));
+      rows_ += rows.num_rows();
+      if (options_.on_progress && rows_ - reported_ >= kRowsPerPack) {
+        reported_ = rows_;
+        options_.on_progress(rows_, total_);
       }
-      if (buffer.is_full()) {
-        VARVE_RETURN_IF_ERROR(writer->Append(buffer.rows()));
-        buffer.Clear();
-        if (options_.on_progress) {
-          options_.on_progress(rows_, total_);
-        }
-      }
-    }
-    return begun && buffer.rows().num_rows() > 0 ? writer->Append(buffer.rows()) : absl::OkStatus();
+      return absl::OkStatus();
+    });
   }
 
   const StoreState& state_;
@@ -97,7 +85,7 @@ class Flush {
   const std::vector<const MemorySet*> sets_;
   uint64_t total_ = 0;
   uint64_t rows_ = 0;
-  std::vector<uint32_t> selection_;
+  uint64_t reported_ = 0;  // of them
 };
 
 }  // namespace

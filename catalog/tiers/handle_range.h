@@ -8,12 +8,19 @@
 #include <string_view>
 #include <vector>
 
+#include "base/key_codec.h"
+
 namespace varve {
 
 // From `lower` (inclusive) to `upper` (exclusive; empty: to the end).
 struct HandleRange {
   std::string lower;
   std::string upper;
+
+  // The handles that begin with a prefix.
+  static HandleRange OfPrefix(std::string_view prefix) {
+    return {.lower = std::string(prefix), .upper = prefix.empty() ? "" : PrefixSuccessor(prefix)};
+  }
 
   bool IsBelowUpper(std::string_view handle) const { return upper.empty() || handle < upper; }
   bool Contains(std::string_view handle) const { return handle >= lower && IsBelowUpper(handle); }

@@ -113,14 +113,13 @@ class Pruning {
                          const std::string& prefix, const OnRun& on_run) {
     ReadCounters reads;
     ColumnarScanCounters counters;
-    const TierMerge merge =
-        MergeTiers(view_, relation,
-                   {.columns = columns,
-                    .range = {.lower = prefix, .upper = PrefixSuccessor(prefix)},
-                    .at = view_.snapshot(),
-                    .read_ahead = false,
-                    .reads = &reads,
-                    .counters = &counters});
+    const TierMerge merge = MergeTiers(view_, relation,
+                                       {.columns = columns,
+                                        .range = HandleRange::OfPrefix(prefix),
+                                        .at = view_.snapshot(),
+                                        .read_ahead = false,
+                                        .reads = &reads,
+                                        .counters = &counters});
     VersionMerger::Run run;
     while (true) {
       VARVE_ASSIGN_OR_RETURN(const bool more, merge.merger->Next(&run));

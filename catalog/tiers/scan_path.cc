@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "base/key_codec.h"
 #include "base/strings.h"
 #include "catalog/store/row_store.h"
 #include "catalog/tiers/columnar_format.h"
@@ -12,10 +11,6 @@
 
 namespace varve {
 namespace {
-
-bool HasFiles(const RelationColumns* columns) {
-  return columns != nullptr && !(columns->l1.empty() && columns->segments.empty());
-}
 
 // Why the path asked for cannot answer; empty: it can.
 std::string WhyNot(const StoreState& state, const RelationSchema& relation, ScanPath path) {
@@ -30,7 +25,7 @@ std::string WhyNot(const StoreState& state, const RelationSchema& relation, Scan
     return path == ScanPath::kMemory ? "it has rows older than what is in memory"
                                      : "it has rows that no columnar file has; rebuild it";
   }
-  if (path == ScanPath::kMemory && HasFiles(columns)) {
+  if (path == ScanPath::kMemory && columns != nullptr && columns->has_files()) {
     return "rows of it were flushed from memory";
   }
   return "";
@@ -38,11 +33,10 @@ std::string WhyNot(const StoreState& state, const RelationSchema& relation, Scan
 
 // Whether a pack of the relation lies in the range whole, or none touches it.
 bool IsWide(const RelationColumns* columns, std::string_view handle_prefix) {
-  if (handle_prefix.empty() || !HasFiles(columns)) {
+  if (handle_prefix.empty() || columns == nullptr || !columns->has_files()) {
     return true;
   }
-  const HandleRange range = {.lower = std::string(handle_prefix),
-                             .upper = PrefixSuccessor(handle_prefix)};
+  const HandleRange range = HandleRange::OfPrefix(handle_prefix);
   bool touched = false;
   const auto has_whole_pack = [&](const ColumnarPart& part) {
     const ColumnarTable& table = *part.table;

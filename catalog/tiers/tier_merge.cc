@@ -16,7 +16,7 @@ TierMerge MergeTiers(const ReadView& view, const RelationRef& relation,
   std::vector<std::unique_ptr<PackSource>> packs;
   const StoreState& state = *view.state();
   const RelationColumns* const columns = state.columnar->Find(relation->id);
-  const bool has_files = columns != nullptr && !(columns->l1.empty() && columns->segments.empty());
+  const bool has_files = columns != nullptr && columns->has_files();
   for (const MemorySet* set = state.memory.get(); set != nullptr; set = set->older.get()) {
     if (const auto memory = set->relations.find(relation->id); memory != set->relations.end()) {
       sources.push_back(std::make_unique<MemorySource>(

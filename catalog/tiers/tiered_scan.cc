@@ -6,7 +6,6 @@
 #include <numeric>
 #include <utility>
 
-#include "base/key_codec.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "catalog/handle.h"
@@ -19,8 +18,6 @@
 
 namespace varve {
 namespace {
-
-constexpr size_t kNoSlot = std::numeric_limits<size_t>::max();
 
 // A column of a pack is read whole when at least one in so many rows is wanted.
 constexpr size_t kTakenWhole = 8;
@@ -38,31 +35,6 @@ void KeepChosen(std::span<const uint32_t> rows, std::vector<T>* values) {
 
 }  // namespace
 
-ScanColumns::ScanColumns(const RelationSchema& relation, const ScanOptions& options)
-    : slot_of(relation.columns.num_columns(), kNoSlot) {
-  if (options.columns.has_value()) {
-    read = *options.columns;
-  } else {
-    read.resize(relation.columns.num_columns());
-    std::iota(read.begin(), read.end(), size_t{0});
-  }
-  num_returned = read.size();
-  const auto add = [&](size_t column) {
-    if (std::find(read.begin(), read.end(), column) == read.end()) {
-      read.push_back(column);
-    }
-  };
-  for (const Term& term : options.predicate.terms()) {
-    add(term.column);
-  }
-  for (const size_t column : relation.parent_handle) {
-    add(column);
-  }
-  for (size_t slot = 0; slot < read.size(); ++slot) {
-    slot_of[read[slot]] = slot;
-  }
-}
-
 TieredScan::TieredScan(ReadView view, RelationRef relation, ScanOptions options,
                        const std::string& handle_prefix)
     : view_(std::move(view)),
@@ -73,15 +45,20 @@ TieredScan::TieredScan(ReadView view, RelationRef relation, ScanOptions options,
                    (relation_->versioning == Versioning::kInterval ||
                     relation_->versioning == Versioning::kBeginOnly)),
       remaining_(options_.limit.value_or(std::numeric_limits<uint64_t>::max())) {
-  for (const size_t column : columns_.read) {
-    types_.push_back(relation_->columns.column(column).type.physical());
-  }
   if (relation_->versioning == Versioning::kViaParent) {
     parents_.emplace(view_, relation_, options_.rows == ScanRows::kAllVersions);
-    decoded_.key.resize(relation_->handle.size());
-    for (const size_t column : relation_->handle) {
-      parent_slots_.push_back(columns_.slot_of[column]);
+    const std::vector<size_t>& handle = relation_->handle;
+    decoded_.key.resize(handle.size());
+    for (const size_t column : relation_->parent_handle) {
+      columns_.Add(column);
+      parent_columns_.push_back(
+          {.position = static_cast<size_t>(std::find(handle.begin(), handle.end(), column) -
+                                           handle.begin()),
+           .slot = columns_.slot_of[column]});
     }
+  }
+  for (const size_t column : columns_.read) {
+    types_.push_back(relation_->columns.column(column).type.physical());
   }
   AddSources(handle_prefix);
 }
@@ -95,8 +72,7 @@ void TieredScan::AddSources(const std::string& handle_prefix) {
   TierMerge merge = MergeTiers(
       view_, relation_,
       {.columns = columns_.read,
-       .range = {.lower = handle_prefix,
-                 .upper = handle_prefix.empty() ? "" : PrefixSuccessor(handle_prefix)},
+       .range = HandleRange::OfPrefix(handle_prefix),
        .at = options_.rows == ScanRows::kVisible ? std::optional(view_.snapshot()) : std::nullopt,
        .predicate = options_.predicate.empty() ? nullptr : &options_.predicate,
        .clean_read = options_.clean_read,
@@ -114,11 +90,8 @@ absl::Status TieredScan::ChooseByParents(size_t from, size_t to) {
     if (block_->is_erased(row)) {
       continue;
     }
-    for (const size_t column : relation_->parent_handle) {
-      const auto position = static_cast<size_t>(
-          std::find(relation_->handle.begin(), relation_->handle.end(), column) -
-          relation_->handle.begin());
-      decoded_.key[position] = block_->columns.column(columns_.slot_of[column]).at(row);
+    for (const ParentColumn& column : parent_columns_) {
+      decoded_.key[column.position] = block_->columns.column(column.slot).at(row);
     }
     VARVE_ASSIGN_OR_RETURN(intervals_[row], parents_->Find(decoded_));
     if (options_.rows == ScanRows::kAllVersions || !intervals_[row].empty()) {
@@ -236,14 +209,14 @@ absl::Status TieredScan::ChooseFromPack() {
   if (parents_.has_value()) {
     chosen_.resize(rows);
     std::iota(chosen_.begin(), chosen_.end(), uint32_t{0});
-    for (const size_t column : relation_->parent_handle) {
-      VARVE_RETURN_IF_ERROR(ReadSlot(columns_.slot_of[column]));
+    for (const ParentColumn& column : parent_columns_) {
+      VARVE_RETURN_IF_ERROR(ReadSlot(column.slot));
     }
     chosen_.clear();
     VARVE_RETURN_IF_ERROR(ChooseByParents(0, rows));
     if (chosen_.size() < rows) {
-      for (const size_t column : relation_->parent_handle) {
-        own_.columns.mutable_column(columns_.slot_of[column]).Select(chosen_);
+      for (const ParentColumn& column : parent_columns_) {
+        own_.columns.mutable_column(column.slot).Select(chosen_);
       }
     }
   } else if (rejection.has_value()) {

@@ -27,20 +27,11 @@
 #include "catalog/read_view.h"
 #include "catalog/scan.h"
 #include "catalog/store/parent_visibility.h"
+#include "catalog/store/scan_columns.h"
 #include "catalog/tiers/columnar_source.h"
 #include "catalog/tiers/version_merger.h"
 
 namespace varve {
-
-// The columns a scan has to read.
-struct ScanColumns {
-  ScanColumns(const RelationSchema& relation, const ScanOptions& options);
-
-  std::vector<size_t> read;     // of the relation: returned ones, those that only the predicate
-                                // needs, those that only finding parents needs
-  std::vector<size_t> slot_of;  // relation column -> place in `read`
-  size_t num_returned = 0;      // the first so many of `read`
-};
 
 class TieredScan : public RowScan {
  public:
@@ -57,7 +48,6 @@ class TieredScan : public RowScan {
   void AddSources(const std::string& handle_prefix);
   absl::StatusOr<bool> NextBatch(ScanBatch* batch);
   absl::StatusOr<bool> GoOnInRowStore(ScanBatch* batch);
-  bool needs_keys() const { return options_.with_handles; }
 
   // Takes the next run and chooses the rows of it that are rows of the answer.
   absl::StatusOr<bool> TakeRun();
@@ -80,8 +70,13 @@ class TieredScan : public RowScan {
   ScanColumns columns_;
   bool by_interval_;
   std::optional<ParentVisibility> parents_;
-  std::vector<size_t> parent_slots_;  // where in columns_.read the handle columns are
-  std::vector<PhysicalType> types_;   // of columns_.read
+  // The columns that hold the parent's handle: where they stand in the row's, and in columns_.read.
+  struct ParentColumn {
+    size_t position = 0;
+    size_t slot = 0;
+  };
+  std::vector<ParentColumn> parent_columns_;
+  std::vector<PhysicalType> types_;  // of columns_.read
   ReadCounters reads_;
   ColumnarScanCounters counters_;
   std::unique_ptr<VersionMerger> merger_;

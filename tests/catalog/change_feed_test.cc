@@ -198,11 +198,11 @@ TEST_F(ChangeFeed, ThePositionNamesTheLastWholeCommit) {
 
 TEST_F(ChangeFeed, ReadingOnFromAPositionLosesAndRepeatsNothing) {
   RandomChanges random(TestSeed());
-  for (int i = 0; i < 40; ++i) {
+  for (int i = 0; i < 80; ++i) {
     ASSERT_TRUE(catalog_->Apply(random.Next()).ok());
   }
   const std::vector<std::string> whole = ChangedSince(1);
-  ASSERT_GT(whole.size(), 50U);
+  ASSERT_GT(whole.size(), 100U);
   std::mt19937_64 dice(TestSeed());
   for (int round = 0; round < 8; ++round) {
     std::vector<std::string> parts;

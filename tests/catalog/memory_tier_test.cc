@@ -45,6 +45,12 @@ using Lines = std::vector<std::string>;
 
 // --- Asking both ---------------------------------------------------------------------------------
 
+// A view and what was seen through it when it was taken.
+struct HeldView {
+  ReadView view;
+  Lines seen;
+};
+
 class MemoryTier : public CatalogFixture {
  protected:
   void NewCatalog() {
@@ -62,15 +68,7 @@ class MemoryTier : public CatalogFixture {
   Lines Memory() const { return MemoryTexts(*catalog_->LatestState()->memory); }
 
   // Snapshots that can be read.
-  std::vector<SnapshotId> Snapshots() const {
-    std::vector<SnapshotId> ids;
-    for (SnapshotId id = 0; id <= catalog_->Current().last_snapshot(); ++id) {
-      if (catalog_->At(id).ok()) {
-        ids.push_back(id);
-      }
-    }
-    return ids;
-  }
+  std::vector<SnapshotId> Snapshots() const { return ReadableSnapshots(*catalog_); }
 
   // Asks one thing on every path.
   void Compare(const ReadView& view, const RelationRef& relation, const ScanOptions& options) {
@@ -109,14 +107,19 @@ class MemoryTier : public CatalogFixture {
     }
   }
 
+  // Asks at a moment of a history: at one of its snapshots, now, and through views held since.
+  void CompareMoment(const ReadView& now, const std::vector<SnapshotId>& ids,
+                     const std::deque<HeldView>& held, RandomQuestions* questions) {
+    CompareAll(ReadView(now.state(), ids[questions->Below(ids.size())]), questions, 2);
+    CompareAll(now, questions, 2);
+    for (const HeldView& view : held) {
+      ASSERT_EQ(SeenBy(view.view), view.seen);
+      CompareAll(view.view, questions, 1);
+    }
+  }
+
   size_t compared_rows_ = 0;  // by memory and by the row store
   size_t refused_ = 0;
-};
-
-// A view and what was seen through it when it was taken.
-struct HeldView {
-  ReadView view;
-  Lines seen;
 };
 
 // --- Random histories ----------------------------------------------------------------------------
@@ -155,15 +158,8 @@ TEST_F(MemoryTier, GivesTheRowsOfTheRowStoreInRandomHistories) {
         }
       }
       if (questions.OneIn(8)) {
-        const ReadView now = catalog_->Current();
-        const std::vector<SnapshotId> ids = random.model().Snapshots();
-        CompareAll(ReadView(now.state(), ids[questions.Below(ids.size())]), &questions, 2);
-        CompareAll(now, &questions, 2);
-        for (const HeldView& view : held) {
-          ASSERT_EQ(SeenBy(view.view), view.seen);
-          CompareAll(view.view, &questions, 1);
-        }
-        ASSERT_FALSE(HasFatalFailure());
+        ASSERT_NO_FATAL_FAILURE(
+            CompareMoment(catalog_->Current(), random.model().Snapshots(), held, &questions));
       }
     }
     held.clear();
@@ -519,15 +515,8 @@ TEST_F(FrozenSets, GiveTheRowsOfTheRowStoreInRandomHistories) {
         held.push_back({View(), SeenBy(catalog_->Current())});
       }
       if (questions.OneIn(8)) {
-        const ReadView now = View();
-        const std::vector<SnapshotId> ids = random.model().Snapshots();
-        CompareAll(ReadView(now.state(), ids[questions.Below(ids.size())]), &questions, 2);
-        CompareAll(now, &questions, 2);
-        for (const HeldView& view : held) {
-          ASSERT_EQ(SeenBy(view.view), view.seen);
-          CompareAll(view.view, &questions, 1);
-        }
-        ASSERT_FALSE(HasFatalFailure());
+        ASSERT_NO_FATAL_FAILURE(
+            CompareMoment(View(), random.model().Snapshots(), held, &questions));
       }
     }
     held.clear();

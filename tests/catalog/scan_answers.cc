@@ -67,6 +67,16 @@ std::vector<std::string> SeenBy(const ReadView& view) {
   return lines;
 }
 
+std::vector<SnapshotId> ReadableSnapshots(const Catalog& catalog) {
+  std::vector<SnapshotId> ids;
+  for (SnapshotId id = 0; id <= catalog.Current().last_snapshot(); ++id) {
+    if (catalog.At(id).ok()) {
+      ids.push_back(id);
+    }
+  }
+  return ids;
+}
+
 std::vector<Row> RowsOf(const ReadView& view, const RelationRef& relation) {
   std::vector<Row> rows;
   const auto scan = view.Scan(relation, {.rows = ScanRows::kAllVersions, .path = ScanPath::kRow});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/row.h"
+#include "catalog/catalog.h"
 #include "catalog/read_view.h"
 #include "catalog/scan.h"
 
@@ -21,6 +22,9 @@ std::vector<std::string> AnswerOf(const ReadView& view, const RelationRef& relat
 
 // Every row of every relation, by the row store.
 std::vector<std::string> SeenBy(const ReadView& view);
+
+// The snapshots that can be read.
+std::vector<SnapshotId> ReadableSnapshots(const Catalog& catalog);
 
 // The rows of a relation, of all versions.
 std::vector<Row> RowsOf(const ReadView& view, const RelationRef& relation);

@@ -123,6 +123,21 @@ TEST_F(Erasure, AnErasedIdentityComesBackWithItsNewRow) {
   EXPECT_EQ(names.count("t7") + names.count("t8"), 0U);
 }
 
+TEST_F(Erasure, CompactionLeavesOutWhatNoRetainedSnapshotShows) {
+  MakeSegments();
+  MustApply("snapshot 2\n end table 7 @ 2");
+  MustApply("snapshot 3\n end table 9 @ 3");
+  Flush();
+  EXPECT_EQ(Compact(Whole()).reclaimed, 0U);
+  EXPECT_EQ(NamesInFiles().size(), 20U);
+  MustApply("snapshot 4");
+  ASSERT_TRUE(ApplyGc(catalog_.get(), {.keep_last = 1}).ok());
+  EXPECT_EQ(Compact(Whole()).reclaimed, 2U);
+  EXPECT_EQ(NamesInFiles().count("t7") + NamesInFiles().count("t9"), 0U);
+  EXPECT_EQ(NamesInFiles().size(), 18U);
+  CompareNow();
+}
+
 TEST_F(Erasure, AnExcisedRowIsInNoFileAfterTheNextCompaction) {
   MakeSegments();
   MustApply("snapshot 2\n end table 7 @ 2");

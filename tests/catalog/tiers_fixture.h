@@ -148,15 +148,7 @@ class TiersFixture : public CatalogFixture {
   }
 
   // Snapshots that can be read.
-  std::vector<SnapshotId> Snapshots() const {
-    std::vector<SnapshotId> ids;
-    for (SnapshotId id = 0; id <= catalog_->Current().last_snapshot(); ++id) {
-      if (catalog_->At(id).ok()) {
-        ids.push_back(id);
-      }
-    }
-    return ids;
-  }
+  std::vector<SnapshotId> Snapshots() const { return ReadableSnapshots(*catalog_); }
 
   // The names of the files in the directory, and of those in the manifest.
   std::set<std::string> FilesOnDisk() const {

@@ -12,6 +12,7 @@
 
 #include "base/strings.h"
 #include "catalog/catalog.h"
+#include "tests/tools/change_rows.h"
 #include "tests/tools/program.h"
 
 namespace varve {
@@ -23,10 +24,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
-
-Datum Number(int64_t number) {
-  return Datum::Int64(number);
-}
 
 // A catalog with two native snapshots:
 //
@@ -76,21 +73,6 @@ class ChangesCommandTest : public ::testing::Test {
   }
 
   static void TearDownTestSuite() { std::filesystem::remove_all(path_); }
-
-  static void AddSnapshot(int64_t id, ChangeSet* changes) {
-    Row row(5);
-    row.Set(0, Number(id));
-    row.Set(1, Number(1'800'000'000'000'000 + id));
-    changes->Insert(BuiltinRelationById(kSnapshot), std::move(row));
-  }
-  static void AddTable(int64_t id, std::string_view name, ChangeSet* changes) {
-    Row row(8);
-    row.Set(0, Number(id));
-    row.Set(2, Number(1));
-    row.Set(4, Number(0));
-    row.SetBytes(5, name);
-    changes->Insert(BuiltinRelationById(kTable), std::move(row));
-  }
 
   static std::string Printed(const std::vector<std::string>& words) {
     const Outcome outcome = RunVarve(path_, words);

@@ -11,6 +11,7 @@
 
 #include "base/strings.h"
 #include "catalog/catalog.h"
+#include "tests/tools/change_rows.h"
 #include "tests/tools/program.h"
 
 namespace varve {
@@ -24,10 +25,6 @@ using ::testing::Not;
 using ::testing::SizeIs;
 
 constexpr int64_t kTables = 10'000;  // enough for a MemRowSet of more than 1 MiB
-
-Datum Number(int64_t number) {
-  return Datum::Int64(number);
-}
 
 // A catalog made of commits alone:
 //
@@ -52,7 +49,7 @@ class MemoryCommands : public ::testing::Test {
     ChangeSet first;
     AddSnapshot(1, &first);
     for (int64_t table = 1; table <= kTables; ++table) {
-      AddTable(table, &first);
+      AddTable(table, StrCat("table_", table), &first);
     }
     apply(first);
     ChangeSet second;
@@ -67,21 +64,6 @@ class MemoryCommands : public ::testing::Test {
   }
 
   static void TearDownTestSuite() { std::filesystem::remove_all(path_); }
-
-  static void AddSnapshot(int64_t id, ChangeSet* changes) {
-    Row row(5);
-    row.Set(0, Number(id));
-    row.Set(1, Number(1'800'000'000'000'000 + id));
-    changes->Insert(BuiltinRelationById(kSnapshot), std::move(row));
-  }
-  static void AddTable(int64_t id, ChangeSet* changes) {
-    Row row(8);
-    row.Set(0, Number(id));
-    row.Set(2, Number(1));
-    row.Set(4, Number(0));
-    row.SetBytes(5, StrCat("table_", id));
-    changes->Insert(BuiltinRelationById(kTable), std::move(row));
-  }
 
   static std::string Printed(const std::vector<std::string>& words) {
     const Outcome outcome = RunVarve(path_, words);
