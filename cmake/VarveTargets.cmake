@@ -15,7 +15,6 @@ endif()
 add_library(varve_options INTERFACE)
 target_link_libraries(varve_options INTERFACE varve_build_flags)
 target_include_directories(varve_options INTERFACE "${PROJECT_SOURCE_DIR}")
-target_compile_definitions(varve_options INTERFACE VARVE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 # Not -Wpedantic: __int128 is used.
 target_compile_options(varve_options INTERFACE -Wall -Wextra -Wshadow -Werror
   # Designated initialisers leave out fields on purpose.
@@ -106,6 +105,8 @@ function(varve_test name folder)
   endif()
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE varve_options)
+  # Of tests alone: a path in every compile line would keep compiler caches from serving two checkouts.
+  target_compile_definitions(${name} PRIVATE VARVE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   foreach(target IN LISTS ARGN)
     if(TARGET ${target})
       target_link_libraries(${name} PRIVATE ${target})
