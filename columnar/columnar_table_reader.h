@@ -53,6 +53,8 @@ class ColumnSlot {
   constexpr Kind kind() const { return kind_; }
   constexpr uint32_t column_id() const { return column_id_; }  // kData only
 
+  friend constexpr bool operator==(const ColumnSlot&, const ColumnSlot&) = default;
+
  private:
   constexpr ColumnSlot(Kind kind, uint32_t column_id) : kind_(kind), column_id_(column_id) {}
 

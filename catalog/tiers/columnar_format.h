@@ -8,7 +8,8 @@
 //
 // Tables of L2 can have derived columns, which are made from the row and which no relation has:
 // those of file column statistics have their bounds as order-preserving numbers
-// (statistics_keys.h).
+// (statistics_keys.h), and the texts of the bounds only where these do not say them
+// (bound_texts.h).
 //
 // Thread-safety: free functions.
 #pragma once
@@ -30,6 +31,7 @@ namespace varve {
 inline constexpr uint32_t kMinKeyColumn = 0xffff'0000;
 inline constexpr uint32_t kMaxKeyColumn = 0xffff'0001;
 inline constexpr uint32_t kKeyTypeColumn = 0xffff'0002;
+inline constexpr uint32_t kKeyTextsColumn = 0xffff'0003;
 
 HandleType HandleTypeOf(const RelationSchema& relation);
 

@@ -12,11 +12,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catalog/predicate.h"
 #include "catalog/relation.h"
 #include "catalog/scan.h"
+#include "catalog/tiers/bound_texts.h"
 #include "catalog/tiers/columnar_set.h"
 #include "catalog/tiers/version_source.h"
 #include "columnar/columnar_table_reader.h"
@@ -77,8 +79,17 @@ class ColumnarSource : public VersionSource, public PackSource {
   bool IsSkipped(size_t pack) const;
   std::optional<CleanReadRejection> Judge(size_t pack) const;
   bool IsWholeInRange(size_t pack) const;
+  // The slots that a column is read from.
+  void AddSlots(ColumnSlot slot, std::vector<ColumnSlot>* slots) const;
   absl::Status ReadAhead(size_t pack);
   void FillBounds(size_t pack, PackBounds* bounds) const;
+  // Whose texts the slot has, if the open table has some of them as keys (bound_texts.h).
+  std::optional<BoundSide> RestoredSide(ColumnSlot slot) const;
+  ColumnSlot SlotOfSide(BoundSide side) const {
+    return bound_slots_[static_cast<size_t>(side)].first;
+  }
+  absl::Status ReadTexts(BoundSide side, std::span<const uint32_t> rows, ColumnVector* texts);
+  absl::StatusOr<std::shared_ptr<const ColumnVector>> ReadAllTexts(BoundSide side);
   absl::Status ReadHandles();
   absl::Status ReadVersions();
   const ColumnarTable& table() const { return reader_->table(); }
@@ -88,6 +99,8 @@ class ColumnarSource : public VersionSource, public PackSource {
   const ColumnarSourceOptions options_;
   std::vector<PhysicalType> types_;
   std::vector<ColumnSlot> slots_;  // per column asked for
+  // Of the columns of the relation that have texts of bounds.
+  std::vector<std::pair<ColumnSlot, BoundSide>> bound_slots_;
   bool projection_needs_version_ = false;
   bool predicate_needs_version_ = false;
   std::vector<Stretch> stretches_;

@@ -287,12 +287,15 @@ class Compaction {
                              std::vector<std::unique_ptr<VersionSource>> sources) {
     VersionMerger merger(std::move(sources), {});
     const std::unique_ptr<DerivedColumns> derived = DerivedColumnsOf(*relation, state_);
+    ColumnarTableBuilderOptions table = options_.table;
+    // Children are looked up by their parent, never by all of their handle.
+    table.handle_bloom = table.handle_bloom && relation->versioning != Versioning::kViaParent;
     L2Writer writer(tier_.place(), relation, range,
                     {.segment_bytes = options_.segment_bytes,
                      .csn = state_->csn,
                      .derived = derived.get(),
                      .shared = &shared_,
-                     .table = options_.table});
+                     .table = std::move(table)});
     VersionMerger::Run run;
     std::vector<uint32_t> kept;
     while (true) {
