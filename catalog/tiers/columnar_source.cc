@@ -348,9 +348,13 @@ absl::Status ColumnarSource::ReadColumn(size_t column, std::span<const uint32_t>
   if (const std::optional<BoundSide> side = RestoredSide(slots_[column])) {
     return ReadTexts(*side, rows, values);
   }
-  return rows.size() == this->rows()
-             ? reader_->ReadPack(pack_, slots_[column], values)
-             : reader_->ReadPackSelected(pack_, slots_[column], rows, values);
+  return ReadStored(slots_[column], rows, values);
+}
+
+absl::Status ColumnarSource::ReadStored(ColumnSlot slot, std::span<const uint32_t> rows,
+                                        ColumnVector* values) {
+  return rows.size() == this->rows() ? reader_->ReadPack(pack_, slot, values)
+                                     : reader_->ReadPackSelected(pack_, slot, rows, values);
 }
 
 absl::StatusOr<PackSource::Rows> ColumnarSource::RowsInRange() {
@@ -474,9 +478,22 @@ absl::Status ColumnarSource::ReadPack(PackRows which, VersionBlock* block) {
       selection_.push_back(row);
     }
   }
-  block->columns.Reset(types_);
+  const bool with_derived = ReadsDerived();
+  std::vector<PhysicalType> types = types_;
+  if (with_derived) {
+    for (const DerivedColumnId& column : kStatisticsKeyColumns) {
+      types.push_back(column.type);
+    }
+  }
+  block->columns.Reset(types);
   for (size_t i = 0; i < slots_.size(); ++i) {
-    VARVE_RETURN_IF_ERROR(ReadColumn(i, selection_, &block->columns.mutable_column(i)));
+    ColumnVector& column = block->columns.mutable_column(i);
+    VARVE_RETURN_IF_ERROR(with_derived ? ReadStored(slots_[i], selection_, &column)
+                                       : ReadColumn(i, selection_, &column));
+  }
+  for (size_t i = slots_.size(); i < types.size(); ++i) {
+    const ColumnSlot slot = ColumnSlot::Data(kStatisticsKeyColumns[i - slots_.size()].id);
+    VARVE_RETURN_IF_ERROR(ReadStored(slot, selection_, &block->columns.mutable_column(i)));
   }
   const auto keep = [&](auto* values) {
     if (!values->empty()) {

@@ -19,6 +19,7 @@
 #include "catalog/relation.h"
 #include "catalog/scan.h"
 #include "catalog/tiers/bound_texts.h"
+#include "catalog/tiers/columnar_format.h"
 #include "catalog/tiers/columnar_set.h"
 #include "catalog/tiers/version_source.h"
 #include "columnar/columnar_table_reader.h"
@@ -39,6 +40,9 @@ struct ColumnarSourceOptions {
   // Reads what the columns asked for take of several packs in one go. Not worth it where most packs
   // turn out not to be needed.
   bool read_ahead = true;
+  // ReadPack reads a table's derived columns too, behind the columns asked for, and the columns
+  // that are read with their help as they are stored. For compactions, which would make them again.
+  bool with_derived = false;
   const PackCache* cache = nullptr;
   // Where what is done is counted; borrowed, never null.
   ReadCounters* reads = nullptr;
@@ -88,6 +92,11 @@ class ColumnarSource : public VersionSource, public PackSource {
   ColumnSlot SlotOfSide(BoundSide side) const {
     return bound_slots_[static_cast<size_t>(side)].first;
   }
+  bool ReadsDerived() const {
+    return options_.with_derived && table().FindColumn(kKeyTextsColumn) != nullptr;
+  }
+  // As it is stored.
+  absl::Status ReadStored(ColumnSlot slot, std::span<const uint32_t> rows, ColumnVector* values);
   absl::Status ReadTexts(BoundSide side, std::span<const uint32_t> rows, ColumnVector* texts);
   absl::StatusOr<std::shared_ptr<const ColumnVector>> ReadAllTexts(BoundSide side);
   absl::Status ReadHandles();

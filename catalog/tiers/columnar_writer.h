@@ -40,7 +40,8 @@ class DerivedColumns {
   // Positions of columns of the relation that it writes too, otherwise than they are in the row.
   virtual std::span<const size_t> rewritten() const = 0;
   // Appends a value for each of the rows to the columns of `out` from position `first` on, and to
-  // those it rewrites. The block has the columns of TableColumnsOf.
+  // those it rewrites. The block has the columns of TableColumnsOf, or those as a table has them
+  // and behind them its derived ones (ColumnarSourceOptions::with_derived).
   virtual absl::Status Append(const VersionBlock& block, std::span<const uint32_t> rows,
                               size_t first, ColumnBatch* out) = 0;
 };

@@ -253,8 +253,10 @@ class Compaction {
     if (work.segment != nullptr) {
       for (const std::optional<ColumnarPart>* part : {&work.segment->live, &work.segment->ended}) {
         if (part->has_value()) {
-          sources.push_back(std::make_unique<ColumnarSource>(std::vector{**part},
-                                                             SourceOptions(relation, work.range)));
+          ColumnarSourceOptions options = SourceOptions(relation, work.range);
+          options.with_derived = true;
+          sources.push_back(
+              std::make_unique<ColumnarSource>(std::vector{**part}, std::move(options)));
           RemoveTable((*part)->file->number(), relation->id, &manifest_);
         }
       }

@@ -20,6 +20,9 @@ enum Slot : size_t { kTableId, kColumnId, kMinValue, kMaxValue, kContainsNan, kN
 constexpr std::string_view kSlotNames[kNumSlots] = {"table_id", "column_id", "min_value",
                                                     "max_value", "contains_nan"};
 
+// Of derived columns (kStatisticsKeyColumns).
+enum DerivedSlot : size_t { kMinKey, kMaxKey, kKeyType, kKeyTexts };
+
 bool IsFloat(const Type& type) {
   return type.physical() == PhysicalType::kFloat64;
 }
@@ -220,6 +223,7 @@ StatisticsKeys::StatisticsKeys(const RelationSchema& relation,
     read_.push_back(static_cast<size_t>(found - of_block.begin()));
   }
   rewritten_ = {read_[kMinValue], read_[kMaxValue]};
+  num_relation_columns_ = of_block.size();
 }
 
 int64_t StatisticsKeys::AppendBound(BoundSide side, const Datum& bound, const Datum& text,
@@ -242,14 +246,43 @@ int64_t StatisticsKeys::AppendBound(BoundSide side, const Datum& bound, const Da
 
 absl::Status StatisticsKeys::Append(const VersionBlock& block, std::span<const uint32_t> rows,
                                     size_t first, ColumnBatch* out) {
-  ColumnVector& min_keys = out->mutable_column(first);
-  ColumnVector& max_keys = out->mutable_column(first + 1);
-  ColumnVector& key_types = out->mutable_column(first + 2);
-  ColumnVector& key_texts = out->mutable_column(first + 3);
+  const bool has_keys = block.columns.num_columns() > num_relation_columns_;
+  if (has_keys) {
+    VARVE_ASSIGN_OR_RETURN(const bool current, HasCurrentKeys(block, rows));
+    if (current) {
+      for (const size_t column : rewritten_) {
+        out->mutable_column(column).AppendSelected(block.columns.column(column), rows);
+      }
+      for (size_t i = 0; i < columns_.size(); ++i) {
+        out->mutable_column(first + i).AppendSelected(
+            block.columns.column(num_relation_columns_ + i), rows);
+      }
+      return absl::OkStatus();
+    }
+    for (const BoundSide side : {BoundSide::kLower, BoundSide::kUpper}) {
+      const bool lower = side == BoundSide::kLower;
+      ColumnVector* const restored = lower ? &restored_min_ : &restored_max_;
+      restored->Clear();
+      const size_t keys = num_relation_columns_ + (lower ? kMinKey : kMaxKey);
+      VARVE_RETURN_IF_ERROR(
+          RestoreTexts(side,
+                       {.texts = &block.columns.column(read_[lower ? kMinValue : kMaxValue]),
+                        .keys = &block.columns.column(keys),
+                        .key_types = &block.columns.column(num_relation_columns_ + kKeyType),
+                        .key_texts = &block.columns.column(num_relation_columns_ + kKeyTexts)},
+                       restored));
+    }
+  }
+  ColumnVector& min_keys = out->mutable_column(first + kMinKey);
+  ColumnVector& max_keys = out->mutable_column(first + kMaxKey);
+  ColumnVector& key_types = out->mutable_column(first + kKeyType);
+  ColumnVector& key_texts = out->mutable_column(first + kKeyTexts);
   ColumnVector& min_texts = out->mutable_column(read_[kMinValue]);
   ColumnVector& max_texts = out->mutable_column(read_[kMaxValue]);
   const auto column = [&](Slot slot) -> const ColumnVector& {
-    return block.columns.column(read_[slot]);
+    return has_keys && slot == kMinValue   ? restored_min_
+           : has_keys && slot == kMaxValue ? restored_max_
+                                           : block.columns.column(read_[slot]);
   };
   for (const uint32_t row : rows) {
     const Datum min_text = column(kMinValue).at(row);
@@ -277,6 +310,27 @@ absl::Status StatisticsKeys::Append(const VersionBlock& block, std::span<const u
         AppendBound(BoundSide::kUpper, bounds.max(), max_text, &max_keys, &max_texts));
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<bool> StatisticsKeys::HasCurrentKeys(const VersionBlock& block,
+                                                    std::span<const uint32_t> rows) {
+  const ColumnVector& table_ids = block.columns.column(read_[kTableId]);
+  const ColumnVector& column_ids = block.columns.column(read_[kColumnId]);
+  const ColumnVector& key_types = block.columns.column(num_relation_columns_ + kKeyType);
+  for (const uint32_t row : rows) {
+    if (table_ids.is_null(row) || column_ids.is_null(row)) {
+      return false;
+    }
+    VARVE_RETURN_IF_ERROR(FindColumn(table_ids.int64s()[row], column_ids.int64s()[row]));
+    const bool agrees =
+        current_->bounds.has_value()
+            ? !key_types.is_null(row) && key_types.int64s()[row] == KeyTypeOf(current_->type)
+            : key_types.is_null(row);
+    if (!agrees) {
+      return false;
+    }
+  }
+  return true;
 }
 
 absl::Status StatisticsKeys::FindColumn(int64_t table_id, int64_t column_id) {

@@ -127,6 +127,8 @@ class StatisticsKeys : public DerivedColumns {
     Type type;
   };
 
+  // Whether the block's rows have keys that were made for the types their columns have now.
+  absl::StatusOr<bool> HasCurrentKeys(const VersionBlock& block, std::span<const uint32_t> rows);
   // Sets current_ to the column.
   absl::Status FindColumn(int64_t table_id, int64_t column_id);
   // Appends a bound's key to `keys`, its text, or what is left of it, to `texts`; returns the mark
@@ -137,6 +139,9 @@ class StatisticsKeys : public DerivedColumns {
   const std::vector<ColumnarColumn> columns_;
   std::vector<size_t> read_;  // where the columns it needs are in blocks
   std::vector<size_t> rewritten_;
+  size_t num_relation_columns_ = 0;  // of blocks
+  ColumnVector restored_min_{PhysicalType::kBytes};
+  ColumnVector restored_max_{PhysicalType::kBytes};
   std::string scratch_;
   ColumnTypes types_;
   std::optional<Column> current_;  // rows of one column follow one another

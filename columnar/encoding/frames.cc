@@ -14,12 +14,14 @@
 namespace varve {
 namespace {
 
-// The most values of a unit. A jump cuts a unit short, so frames begin where it is.
-constexpr size_t kUnitValues = 32;
-// A step is a jump if it is so many times as large as the others around it, and no smaller than
-// this: what is saved is to be worth a look.
-constexpr int kJumpShift = 4;
-constexpr uint64_t kSmallestJump = 16;
+// The values of a block. A block is a unit, unless there is a jump in it: it is cut there, so that
+// frames begin where it is.
+constexpr size_t kBlockValues = 32;
+// A block that is so many bits wider than those beside it may have a jump: a step so many times as
+// large as the others.
+constexpr int kJumpBits = 4;
+// Of so many blocks one is looked at for a divisor.
+constexpr size_t kDivisorSample = 8;
 // A frame joins so many units at most: that bounds the search.
 constexpr size_t kMaxJoinedUnits = 32;
 
@@ -82,7 +84,48 @@ uint64_t DivisorOf(std::span<const T> values, T base) {
 // --- Writing -------------------------------------------------------------------------------------
 
 template <typename T>
-void FrameWriter<T>::AddUnits(std::span<const T> values, size_t from, size_t to) {
+void FrameWriter<T>::FindBlocks(std::span<const T> values) {
+  blocks_.clear();
+  block_widths_.clear();
+  for (size_t from = 0; from < values.size(); from += kBlockValues) {
+    const size_t to = std::min(from + kBlockValues, values.size());
+    T smallest = values[from];
+    T largest = values[from];
+    for (size_t i = from + 1; i < to; ++i) {
+      smallest = values[i] < smallest ? values[i] : smallest;
+      largest = values[i] > largest ? values[i] : largest;
+    }
+    blocks_.push_back({.from = from, .smallest = smallest, .largest = largest});
+    block_widths_.push_back(WidthOf<T>(Distance(smallest, largest)));
+  }
+}
+
+template <typename T>
+int FrameWriter<T>::WidthBeside(size_t block) const {
+  const int before = block == 0 ? 0 : block_widths_[block - 1];
+  const int behind = block + 1 == block_widths_.size() ? 0 : block_widths_[block + 1];
+  return std::max(before, behind);
+}
+
+template <typename T>
+size_t FrameWriter<T>::BytesAtBest(std::span<const T> values) const {
+  for (size_t block = 0; block < blocks_.size(); block += kDivisorSample) {
+    const auto of_block = values.subspan(
+        blocks_[block].from, std::min(kBlockValues, values.size() - blocks_[block].from));
+    if (block_widths_[block] > 1 && block_widths_[block] <= kMaxWidth &&
+        DivisorOf(of_block, blocks_[block].smallest) > 1) {
+      return 0;
+    }
+  }
+  size_t bits = 0;
+  for (size_t block = 0; block < blocks_.size(); ++block) {
+    bits += kBlockValues * static_cast<size_t>(std::min(block_widths_[block], WidthBeside(block)));
+  }
+  return bits / 8;
+}
+
+template <typename T>
+void FrameWriter<T>::AddUnit(std::span<const T> values, size_t from, size_t to) {
   if (from == to) {
     return;
   }
@@ -92,41 +135,45 @@ void FrameWriter<T>::AddUnits(std::span<const T> values, size_t from, size_t to)
   units_.push_back({.from = from, .smallest = *smallest, .largest = *largest});
 }
 
+// Adds a block as units, cut where a jump is: a step that is far larger than all others but one.
+// Two, because where a single number lies apart there is a jump to it and one back.
+template <typename T>
+void FrameWriter<T>::CutBlock(std::span<const T> values, size_t from, size_t to) {
+  // The three largest steps, and before which values the two largest are.
+  std::array<Unsigned<T>, 3> largest{};
+  std::array<size_t, 2> at = {from, from};
+  for (size_t i = from + 1; i < to; ++i) {
+    const Unsigned<T> step = values[i] >= values[i - 1] ? Distance(values[i - 1], values[i])
+                                                        : Distance(values[i], values[i - 1]);
+    if (step > largest[0]) {
+      largest = {step, largest[0], largest[1]};
+      at = {i, at[0]};
+    } else if (step > largest[1]) {
+      largest = {largest[0], step, largest[1]};
+      at[1] = i;
+    } else if (step > largest[2]) {
+      largest[2] = step;
+    }
+  }
+  const auto jump_or_start = [&](size_t i) {
+    return largest[i] >> kJumpBits >= largest[2] ? at[i] : from;
+  };
+  const auto [first, second] = std::minmax({jump_or_start(0), jump_or_start(1)});
+  AddUnit(values, from, first);
+  AddUnit(values, first, second);
+  AddUnit(values, second, to);
+}
+
 template <typename T>
 void FrameWriter<T>::FindUnits(std::span<const T> values) {
   units_.clear();
-  for (size_t from = 0; from < values.size(); from += kUnitValues) {
-    const size_t to = std::min(from + kUnitValues, values.size());
-    // The three largest steps, and before which values the two largest are.
-    std::array<Unsigned<T>, 3> largest{};
-    std::array<size_t, 2> at = {from, from};
-    for (size_t i = std::max(from, size_t{1}); i < to; ++i) {
-      const Unsigned<T> step = values[i] >= values[i - 1] ? Distance(values[i - 1], values[i])
-                                                          : Distance(values[i], values[i - 1]);
-      if (step <= largest[2]) {
-        continue;
-      }
-      if (step > largest[0]) {
-        largest = {step, largest[0], largest[1]};
-        at = {i, at[0]};
-      } else if (step > largest[1]) {
-        largest = {largest[0], step, largest[1]};
-        at[1] = i;
-      } else {
-        largest[2] = step;
-      }
+  for (size_t block = 0; block < blocks_.size(); ++block) {
+    if (block_widths_[block] > WidthBeside(block) + kJumpBits) {
+      CutBlock(values, blocks_[block].from,
+               std::min(blocks_[block].from + kBlockValues, values.size()));
+    } else {
+      units_.push_back(blocks_[block]);
     }
-    const auto is_jump = [&](size_t i) {
-      return largest[i] >= kSmallestJump && largest[i] >> kJumpShift >= largest[2];
-    };
-    size_t first = is_jump(0) ? at[0] : from;
-    size_t second = is_jump(1) ? at[1] : from;
-    if (first > second) {
-      std::swap(first, second);
-    }
-    AddUnits(values, from, first);
-    AddUnits(values, first, second);
-    AddUnits(values, second, to);
   }
 }
 
@@ -179,7 +226,11 @@ size_t FrameWriter<T>::AddFrame(std::span<const T> values, size_t from, size_t t
 }
 
 template <typename T>
-size_t FrameWriter<T>::Plan(std::span<const T> values) {
+std::optional<size_t> FrameWriter<T>::Plan(std::span<const T> values, size_t limit) {
+  FindBlocks(values);
+  if (BytesAtBest(values) >= limit) {
+    return std::nullopt;
+  }
   FindUnits(values);
   JoinUnits(values.size());
   lengths_.clear();
@@ -205,8 +256,9 @@ size_t FrameWriter<T>::Plan(std::span<const T> values) {
   std::reverse(bases_.begin(), bases_.end());
   std::reverse(divisors_.begin(), divisors_.end());
   std::reverse(widths_.begin(), widths_.end());
-  return bytes + BlockBytes<int64_t>(lengths_) + BlockBytes<T>(bases_) +
-         BlockBytes<int64_t>(divisors_) + widths_.size();
+  bytes += BlockBytes<int64_t>(lengths_) + BlockBytes<T>(bases_) + BlockBytes<int64_t>(divisors_) +
+           widths_.size();
+  return bytes < limit ? std::optional(bytes) : std::nullopt;
 }
 
 template <typename T>

@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,9 +34,10 @@ namespace varve {
 template <typename T>
 class FrameWriter {
  public:
-  // Chooses frames for `values`, and returns the bytes that Append will take. Requires: values.
-  size_t Plan(std::span<const T> values);
-  // Requires: the values of the last Plan.
+  // Chooses frames for `values`, and returns the bytes that Append will take; nullopt if they come
+  // to `limit` bytes or more. Requires: values.
+  std::optional<size_t> Plan(std::span<const T> values, size_t limit);
+  // Requires: the values of the last Plan, which found frames.
   void Append(std::span<const T> values, std::string* out);
 
  private:
@@ -51,12 +53,22 @@ class FrameWriter {
     size_t first_unit = 0;  // of the last of these frames
   };
 
+  // Fills blocks_.
+  void FindBlocks(std::span<const T> values);
+  // About what frames could take at best, in bytes; 0 where that is hard to tell.
+  size_t BytesAtBest(std::span<const T> values) const;
+  // Fills units_.
   void FindUnits(std::span<const T> values);
-  void AddUnits(std::span<const T> values, size_t from, size_t to);
+  void CutBlock(std::span<const T> values, size_t from, size_t to);
+  void AddUnit(std::span<const T> values, size_t from, size_t to);
+  // The width of the blocks beside a block: what its own would be, were it not for a jump in it.
+  int WidthBeside(size_t block) const;
   void JoinUnits(size_t count);
   // Adds the values [from, to) as a frame, and returns the bytes its offsets take.
   size_t AddFrame(std::span<const T> values, size_t from, size_t to, T smallest, T largest);
 
+  std::vector<Unit> blocks_;  // equally long
+  std::vector<int> block_widths_;
   std::vector<Unit> units_;
   std::vector<Cut> cuts_;
   // Of the frames chosen:

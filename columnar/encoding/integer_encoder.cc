@@ -2,6 +2,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <optional>
 
 #include "base/coding.h"
 #include "columnar/encoding/bit_packing.h"
@@ -149,11 +150,12 @@ PackEncoding IntegerEncoder<T>::Encode(std::span<const T> values, std::string* b
   if (best_bytes > count * kPlannedBits / 8 + sizeof(T)) {
     FindSteps(values);
     const size_t limit = best_bytes - best_bytes / 10;
-    if (const size_t bytes = frames_->Plan(values); bytes < limit) {
-      offer(PackEncoding::kFrames, bytes);
+    if (const std::optional<size_t> bytes = frames_->Plan(values, limit)) {
+      offer(PackEncoding::kFrames, *bytes);
     }
-    if (const size_t bytes = sizeof(T) + step_frames_->Plan(steps_); bytes < limit) {
-      offer(PackEncoding::kDeltaFrames, bytes);
+    if (const std::optional<size_t> bytes =
+            step_frames_->Plan(steps_, std::min(limit, best_bytes) - sizeof(T))) {
+      offer(PackEncoding::kDeltaFrames, sizeof(T) + *bytes);
     }
   }
 

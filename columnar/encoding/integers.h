@@ -20,11 +20,11 @@
 //   delta frames        first(T) | frames(n - 1): what each integer is more than the one before
 //
 // Every body has exactly this length. All but plain and frame of reference need n >= 1, delta
-// frames n >= 2. The encoder takes the smallest (it looks at dictionaries of n / 4 entries at most);
-// of equal ones the first of constant, frame of reference, delta, run-length, dictionary, plain.
-// Frames, which are read more slowly, must save a tenth. Base is the smallest integer of a block or
-// frame (of differences: the smallest taken as signed), so that a sequence of even steps has width
-// 0.
+// frames n >= 2. The encoder takes the smallest (it looks at dictionaries of n / 4 entries at
+// most); of equal ones the first of constant, frame of reference, delta, run-length, dictionary,
+// plain. Frames, which are read more slowly, must save a tenth. Base is the smallest integer of a
+// block or frame (of differences: the smallest taken as signed), so that a sequence of even steps
+// has width 0.
 //
 // Thread-safety: none; the objects own scratch memory and are meant to be reused.
 #pragma once

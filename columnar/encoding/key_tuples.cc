@@ -1,6 +1,6 @@
 #include "columnar/encoding/key_tuples.h"
 
-#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -53,13 +53,16 @@ bool SplitKeyTuples(const ColumnVector& column, size_t from, size_t to,
     }
     fields->emplace_back(PhysicalType::kInt64);
   }
+  std::array<std::span<int64_t>, kMaxTupleFields> numbers;
+  for (size_t i = 0; i < fields->size(); ++i) {
+    numbers[i] = (*fields)[i].GrowInt64s(to - from);
+  }
   for (size_t row = from; row < to; ++row) {
     std::string_view value = column.bytes(row);
-    for (ColumnVector& field : *fields) {
-      if (!TakeField(&value, &number)) {
+    for (size_t i = 0; i < fields->size(); ++i) {
+      if (!TakeField(&value, &numbers[i][row - from])) {
         return false;
       }
-      field.AppendInt64(number);
     }
     if (!value.empty()) {
       return false;

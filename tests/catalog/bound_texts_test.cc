@@ -1,6 +1,7 @@
 // Texts of bounds that are kept as keys come back as they were, whatever they are.
 #include "catalog/tiers/bound_texts.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -166,36 +167,10 @@ TEST(BoundTextsTest, AKeyThatIsNoValueIsAnError) {
 }
 
 // Of a relation, in a compacted catalog.
-using BoundTextsOfCatalogTest = PruneTest;
-
-TEST_F(BoundTextsOfCatalogTest, AScanOfCompactedStatisticsHasTheTextsOfTheRowStore) {
-  const std::vector<std::pair<std::string, std::vector<std::pair<std::string, std::string>>>>
-      columns = {{"int64", {{"'1'", "'10'"}, {"'-5'", "'007'"}, {"-", "'4'"}, {"'9'", "'3'"}}},
-                 {"float64", {{"'0.1'", "'2'"}, {"'-0.0'", "'1e3'"}, {"'x'", "-"}, {"-", "-"}}},
-                 {"varchar",
-                  {{"'a'", "'a rather long text of a bound'"},
-                   {"'exactly fifteen'", "'exactly fifteen!'"},
-                   {"''", "'z'"},
-                   {"-", "'m'"}}},
-                 {"timestamp",
-                  {{"'2025-01-01 00:00:00'", "'2025-01-02 00:00:00.5'"},
-                   {"'2025-01-01'", "'2025-01-01T00:00:00'"},
-                   {"'infinity'", "-"},
-                   {"-", "-"}}},
-                 {"struct", {{"'{}'", "'{}'"}, {"-", "-"}, {"'1'", "'2'"}, {"-", "'x'"}}}};
-  std::string changes;
-  for (size_t column = 0; column < columns.size(); ++column) {
-    changes += Column(static_cast<int64_t>(column) + 1, columns[column].first);
-  }
-  for (int64_t file = 1; file <= 4; ++file) {
-    changes += File(file);
-    for (size_t column = 0; column < columns.size(); ++column) {
-      const auto& [min, max] = columns[column].second[static_cast<size_t>(file) - 1];
-      changes += Statistics(file, min, max, "0", "-", static_cast<int64_t>(column) + 1);
-    }
-  }
-  Snapshot(changes);
-  const auto read = [&](ScanPath path, std::optional<std::string> min_equals) {
+class BoundTextsOfCatalogTest : public PruneTest {
+ protected:
+  // The rows of the statistics, as lines; with a predicate on min_value.
+  std::vector<std::string> Read(ScanPath path, const std::optional<std::string>& min_equals = {}) {
     const ReadView view = catalog_->Current();
     const RelationRef relation = view.relations().FindById(kFileColumnStats);
     ScanOptions options;
@@ -234,24 +209,80 @@ TEST_F(BoundTextsOfCatalogTest, AScanOfCompactedStatisticsHasTheTextsOfTheRowSto
     }
     EXPECT_EQ((*scan)->stats().fell_back, "");
     return rows;
-  };
-  const std::vector<std::string> expected = read(ScanPath::kRow, std::nullopt);
+  }
+};
+
+TEST_F(BoundTextsOfCatalogTest, AScanOfCompactedStatisticsHasTheTextsOfTheRowStore) {
+  const std::vector<std::pair<std::string, std::vector<std::pair<std::string, std::string>>>>
+      columns = {{"int64", {{"'1'", "'10'"}, {"'-5'", "'007'"}, {"-", "'4'"}, {"'9'", "'3'"}}},
+                 {"float64", {{"'0.1'", "'2'"}, {"'-0.0'", "'1e3'"}, {"'x'", "-"}, {"-", "-"}}},
+                 {"varchar",
+                  {{"'a'", "'a rather long text of a bound'"},
+                   {"'exactly fifteen'", "'exactly fifteen!'"},
+                   {"''", "'z'"},
+                   {"-", "'m'"}}},
+                 {"timestamp",
+                  {{"'2025-01-01 00:00:00'", "'2025-01-02 00:00:00.5'"},
+                   {"'2025-01-01'", "'2025-01-01T00:00:00'"},
+                   {"'infinity'", "-"},
+                   {"-", "-"}}},
+                 {"struct", {{"'{}'", "'{}'"}, {"-", "-"}, {"'1'", "'2'"}, {"-", "'x'"}}}};
+  std::string changes;
+  for (size_t column = 0; column < columns.size(); ++column) {
+    changes += Column(static_cast<int64_t>(column) + 1, columns[column].first);
+  }
+  for (int64_t file = 1; file <= 4; ++file) {
+    changes += File(file);
+    for (size_t column = 0; column < columns.size(); ++column) {
+      const auto& [min, max] = columns[column].second[static_cast<size_t>(file) - 1];
+      changes += Statistics(file, min, max, "0", "-", static_cast<int64_t>(column) + 1);
+    }
+  }
+  Snapshot(changes);
+  const std::vector<std::string> expected = Read(ScanPath::kRow);
   ASSERT_EQ(expected.size(), 20U);
   const auto summary = RebuildColumns(*catalog_, {.relations = {kFileColumnStats}});
   ASSERT_TRUE(summary.ok()) << summary.status();
-  EXPECT_EQ(read(ScanPath::kColumnar, std::nullopt), expected);
-  EXPECT_EQ(read(ScanPath::kColumnar, std::nullopt), expected) << "out of the cache";
+  EXPECT_EQ(Read(ScanPath::kColumnar), expected);
+  EXPECT_EQ(Read(ScanPath::kColumnar), expected) << "out of the cache";
   // Packs are not passed over by what is left of the texts.
   for (const char* text : {"1", "exactly fifteen", "2025-01-01", "", "a"}) {
-    EXPECT_EQ(read(ScanPath::kColumnar, text), read(ScanPath::kRow, text)) << text;
-    EXPECT_EQ(read(ScanPath::kRow, text).size(), text == std::string_view("1") ? 2U : 1U) << text;
+    EXPECT_EQ(Read(ScanPath::kColumnar, text), Read(ScanPath::kRow, text)) << text;
+    EXPECT_EQ(Read(ScanPath::kRow, text).size(), text == std::string_view("1") ? 2U : 1U) << text;
   }
   // Twice: what a compaction reads are the texts, too.
   const auto again = RebuildColumns(*catalog_, {.relations = {kFileColumnStats}});
   ASSERT_TRUE(again.ok()) << again.status();
   const auto compacted = CompactColumns(*catalog_, {.full = true});
   ASSERT_TRUE(compacted.ok()) << compacted.status();
-  EXPECT_EQ(read(ScanPath::kColumnar, std::nullopt), expected);
+  EXPECT_EQ(Read(ScanPath::kColumnar), expected);
+}
+
+TEST_F(BoundTextsOfCatalogTest, ACompactionMakesKeysAnewForAColumnWhoseTypeChanged) {
+  Snapshot(Column(1, "int32") + Column(2, "int32") + File(1) + Statistics(1, "'5'", "'07'") +
+           Statistics(1, "'8'", "'9'", "0", "-", 2));
+  const auto rebuilt = RebuildColumns(*catalog_, {.relations = {kFileColumnStats}});
+  ASSERT_TRUE(rebuilt.ok()) << rebuilt.status();
+  // Column 1 has another type now, and a file more; column 2 is as it was.
+  Snapshot(StrCat("end ducklake_column ", kPrunedTable, " | 1 @ 2\n", Column(1, "varchar"),
+                  File(2), Statistics(2, "'abc'", "'abd'")));
+  ASSERT_TRUE(FlushMemory(*catalog_).ok());
+  const auto compacted = CompactColumns(*catalog_, {.relations = {kFileColumnStats}, .full = true});
+  ASSERT_TRUE(compacted.ok()) << compacted.status();
+  EXPECT_EQ(compacted->rows_written, 3U);
+  EXPECT_EQ(Read(ScanPath::kColumnar), Read(ScanPath::kRow));
+
+  const auto state = catalog_->LatestState();
+  const RelationColumns& columns = *state->columnar->Find(kFileColumnStats);
+  ASSERT_EQ(columns.segments.size(), 1U);
+  const ColumnarPart& part = *columns.segments[0].live;
+  ReadCounters counters;
+  ColumnarTableReader reader(part.file->file(), part.table, &counters);
+  ColumnVector types(PhysicalType::kInt64);
+  ASSERT_TRUE(reader.ReadPack(0, ColumnSlot::Data(kKeyTypeColumn), &types).ok());
+  const int64_t varchar = KeyTypeOf(TypeKind::kVarchar);
+  EXPECT_THAT(types.int64s(),
+              ::testing::ElementsAre(varchar, varchar, KeyTypeOf(TypeKind::kInt32)));
 }
 
 }  // namespace
