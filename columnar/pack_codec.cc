@@ -402,6 +402,7 @@ absl::Status PackDecoder::Scratch::AppendValues(const PackHead& head, std::strin
 template <typename RowsOf>
 absl::Status PackDecoder::Scratch::AppendTuples(const PackHead& head, std::string_view body,
                                                 const RowsOf& rows_of, ColumnVector* column) {
+  const size_t stored = body.size();
   uint8_t num_fields = 0;
   if (!GetLittleEndian(&body, &num_fields) || num_fields == 0 || num_fields > kMaxTupleFields) {
     return absl::DataLossError(StrCat("key tuples: of ", static_cast<int>(num_fields), " fields"));
@@ -418,7 +419,7 @@ absl::Status PackDecoder::Scratch::AppendTuples(const PackHead& head, std::strin
     field.Clear();
     VARVE_RETURN_IF_ERROR(rows_of.ReadField(field_decoder.get(), encoded, head.rows, &field));
   }
-  return body.empty() ? JoinKeyTuples(fields, column)
+  return body.empty() ? JoinKeyTuples(fields, stored, column)
                       : absl::DataLossError(StrCat("key tuples: ", body.size(),
                                                    " bytes follow the end of the body"));
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/strings.h"
+#include "columnar/encoding/compression.h"
 
 namespace varve {
 namespace {
@@ -71,7 +72,8 @@ bool SplitKeyTuples(const ColumnVector& column, size_t from, size_t to,
   return !fields->empty();
 }
 
-absl::Status JoinKeyTuples(std::span<const ColumnVector> fields, ColumnVector* column) {
+absl::Status JoinKeyTuples(std::span<const ColumnVector> fields, size_t stored,
+                           ColumnVector* column) {
   const size_t rows = fields[0].size();
   size_t heap_bytes = 0;
   for (const ColumnVector& field : fields) {
@@ -81,6 +83,10 @@ absl::Status JoinKeyTuples(std::span<const ColumnVector> fields, ColumnVector* c
       }
       heap_bytes += 1 + SignificantBytes(static_cast<uint64_t>(number));
     }
+  }
+  if (!ExpansionIsBounded(heap_bytes, stored)) {
+    return absl::DataLossError(StrCat("key tuples: a body of ", stored, " bytes would expand to ",
+                                      heap_bytes, ", more than any writer writes"));
   }
   const ColumnVector::GrownBytes grown = column->GrowBytes(rows, heap_bytes);
   size_t end = 0;

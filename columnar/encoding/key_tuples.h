@@ -32,8 +32,10 @@ inline constexpr size_t kMaxTupleFields = 8;
 bool SplitKeyTuples(const ColumnVector& column, size_t from, size_t to,
                     std::vector<ColumnVector>* fields);
 
-// Appends the tuples that the fields are of. DataLoss if an integer is negative; the column is then
-// as it was. Requires: fields, equally long.
-absl::Status JoinKeyTuples(std::span<const ColumnVector> fields, ColumnVector* column);
+// Appends the tuples that the fields are of. DataLoss if an integer is negative, or if the tuples
+// would expand further than ExpansionIsBounded (compression.h) allows for a body of `stored` bytes;
+// the column is then as it was. Requires: fields, equally long.
+absl::Status JoinKeyTuples(std::span<const ColumnVector> fields, size_t stored,
+                           ColumnVector* column);
 
 }  // namespace varve
