@@ -55,9 +55,6 @@ constexpr size_t kAtOnce = 64;  // packs looked at for one read ahead
 // Texts that are kept as keys are made for a whole pack when at least one in so many is wanted.
 constexpr size_t kMadeWhole = 8;
 
-// Stands for a column of such texts in the cache; plus the side. No column has it as its id.
-constexpr uint32_t kRestoredTexts = 0xffff'1000;
-
 }  // namespace
 
 ColumnarSource::ColumnarSource(std::vector<ColumnarPart> parts, ColumnarSourceOptions options)
@@ -387,6 +384,10 @@ absl::StatusOr<std::shared_ptr<const ColumnVector>> ColumnarSource::ReadShared(C
   return reader_->ReadPackShared(pack_, slot, type);
 }
 
+absl::StatusOr<std::shared_ptr<const ColumnVector>> ColumnarSource::ReadNarrowed(ColumnSlot slot) {
+  return reader_->ReadPackNarrowed(pack_, slot);
+}
+
 std::optional<BoundSide> ColumnarSource::RestoredSide(ColumnSlot slot) const {
   for (const auto& [bound_slot, side] : bound_slots_) {
     if (bound_slot == slot && table().FindColumn(kKeyTextsColumn) != nullptr) {
@@ -400,8 +401,9 @@ absl::StatusOr<std::shared_ptr<const ColumnVector>> ColumnarSource::ReadAllTexts
   // What they were made into has a place of its own in the cache.
   const PackKey key = {.file_id = reader_->file().file_id(),
                        .relation = table().schema().relation,
-                       .column_id = kRestoredTexts + static_cast<uint32_t>(side),
-                       .pack = static_cast<uint32_t>(pack_)};
+                       .column_id = SlotOfSide(side).column_id(),
+                       .pack = static_cast<uint32_t>(pack_),
+                       .form = PackForm::kMade};
   if (options_.cache != nullptr) {
     if (std::shared_ptr<const ColumnVector> cached = options_.cache->Lookup(key)) {
       ++options_.reads->cache_hits;

@@ -67,6 +67,7 @@ class ColumnarSource : public VersionSource, public PackSource {
   absl::StatusOr<Rows> RowsInRange() override;
   absl::StatusOr<std::shared_ptr<const ColumnVector>> ReadShared(ColumnSlot slot,
                                                                  PhysicalType type) override;
+  absl::StatusOr<std::shared_ptr<const ColumnVector>> ReadNarrowed(ColumnSlot slot) override;
   std::optional<PackMinMax> MinMax(uint32_t column_id) const override;
 
  private:
