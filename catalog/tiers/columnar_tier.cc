@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "catalog/catalog.h"
@@ -153,9 +154,19 @@ absl::Status ColumnarTier::Install(Catalog& catalog, proto::ColumnarManifest man
     return status;
   }
   const std::shared_ptr<const StoreState> after = catalog.LatestState();
-  for (const auto& [number, file] : before->columnar->files()) {
-    if (!after->columnar->files().contains(number)) {
-      file->MakeObsolete();
+  absl::flat_hash_set<uint64_t> kept;
+  for (const proto::ColumnarFileEntry& entry : after->columnar->manifest().files()) {
+    kept.insert(entry.number());
+  }
+  for (const proto::ColumnarFileEntry& entry : before->columnar->manifest().files()) {
+    if (kept.contains(entry.number())) {
+      continue;
+    }
+    const auto open = before->columnar->files().find(entry.number());
+    if (open != before->columnar->files().end()) {
+      open->second->MakeObsolete();
+    } else {  // it could not be opened, so no reader has it
+      RemoveFiles(place_, {entry});
     }
   }
   return absl::OkStatus();
