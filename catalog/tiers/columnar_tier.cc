@@ -114,9 +114,15 @@ void ColumnarTier::RemoveOrphans(const ColumnarSet& set) {
   }
 }
 
+absl::Status ColumnarTier::WithoutInstalls(const std::function<absl::Status()>& work) {
+  const std::lock_guard lock(install_);
+  return work();
+}
+
 absl::Status ColumnarTier::Install(Catalog& catalog, proto::ColumnarManifest manifest,
                                    const std::vector<proto::ColumnarFileEntry>& written,
                                    const std::function<absl::Status(Commit&)>& prepare) {
+  const std::lock_guard lock(install_);
   manifest.set_next_file(next_file_);
   const std::shared_ptr<const StoreState> before = catalog.LatestState();
   bool may_be_installed = false;  // after a commit that failed, only the next opening tells

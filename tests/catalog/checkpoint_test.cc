@@ -482,7 +482,7 @@ TEST_F(DamagedCheckpoint, AStatementOfAnotherCommitIsFound) {
 TEST_F(DamagedCheckpoint, ANewerFormatIsNotTakenForDamage) {
   const std::string path = StrCat(directory(), "/CHECKPOINT");
   std::string text = ReadWhole(path);
-  text.replace(text.find("format 1"), 8, "format 2");
+  text.replace(text.find("format 1"), 8, "format 3");
   Replace(path, text);
   ExpectError(Verified(directory()), absl::StatusCode::kFailedPrecondition, "newer varve");
   ExpectNotRestored(absl::StatusCode::kFailedPrecondition, "newer varve");
