@@ -70,7 +70,7 @@ class Window {
   absl::Status Move(uint64_t offset, uint64_t size) {
     start_ = offset;
     bytes_.resize(std::min(size, file_.file_size() - offset));
-    const absl::Status status = file_.Read(start_, bytes_.size(), bytes_.data());
+    absl::Status status = file_.Read(start_, bytes_.size(), bytes_.data());
     if (!status.ok()) {
       bytes_.clear();
     }

@@ -14,7 +14,7 @@
 
 namespace varve {
 
-ColumnarClaims::ColumnarClaims(std::string catalog, std::string target, bool share)
+ColumnarClaims::ColumnarClaims(std::string_view catalog, std::string_view target, bool share)
     : from_(StrCat(catalog, "/", kColumnarDirectory)),
       to_(StrCat(target, "/", kColumnarDirectory)),
       share_(share) {}

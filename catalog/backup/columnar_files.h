@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -25,7 +26,7 @@ class ColumnarClaims {
  public:
   // From the catalog at `catalog` for the copy at `target`, which may get the directory
   // `columnar`. `share` false: no links, files are copied.
-  ColumnarClaims(std::string catalog, std::string target, bool share);
+  ColumnarClaims(std::string_view catalog, std::string_view target, bool share);
 
   // Claims the files of a manifest. One that is not there is passed over: the row store has its
   // rows.

@@ -152,7 +152,7 @@ absl::Status ColumnarTier::Install(Catalog& catalog, proto::ColumnarManifest man
       return absl::OkStatus();
     }});
   };
-  const absl::Status status = install();
+  absl::Status status = install();
   if (!status.ok()) {
     if (!may_be_installed) {
       RemoveFiles(place_, written);

@@ -60,7 +60,6 @@ absl::StatusOr<std::vector<DamagedFile>> FindDamage(
       continue;
     }
     const ColumnarFile& file = *open->second->file();
-    file.ForgetDamage();
     std::vector<const ColumnarTable*> tables;
     for (const proto::ColumnarTableEntry& table : entry.tables()) {
       if (const ColumnarTable* const found = file.FindTable(table.relation()); found != nullptr) {
@@ -68,6 +67,7 @@ absl::StatusOr<std::vector<DamagedFile>> FindDamage(
       }
     }
     VARVE_ASSIGN_OR_RETURN(const std::vector<DamagedPack> packs, CheckPacks(file, tables, count));
+    file.ForgetDamage();  // also what the check itself has met
     for (const DamagedPack& pack : packs) {
       if (std::find(result.relations.begin(), result.relations.end(), pack.relation) ==
           result.relations.end()) {

@@ -312,7 +312,7 @@ TEST_F(TiersDamage, L1FilesAreMergedAroundDamage) {
 TEST_F(TiersDamage, DamageThatAScanMeetsIsMadeGoodInTheBackground) {
   FillFiles();
   DamagePack(set().Find(kSnapshot)->l1.front());
-  ASSERT_NO_FATAL_FAILURE(ReopenWithMemory());
+  ASSERT_NO_FATAL_FAILURE(ReopenWithMemory(CatalogOptions()));
   const RelationRef snapshots = catalog_->Current().relations().FindById(kSnapshot);
   const Lines rows = AnswerOf(catalog_->Current(), snapshots, {}, ScanPath::kRow);
   const auto fell_back = [&] {
@@ -325,9 +325,27 @@ TEST_F(TiersDamage, DamageThatAScanMeetsIsMadeGoodInTheBackground) {
   while (fell_back() || IsDamageSeen(*catalog_->LatestState()->columnar)) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  ReopenWithMemory({.memrowset_budget_bytes = 0});
+  ReopenWithMemory();
   EXPECT_THAT(Repair().damaged, IsEmpty());
   ExpectSound();
+}
+
+TEST_F(TiersDamage, WhatWasCheckedForIsForgottenThoughTheCheckMetItAgain) {
+  FillFiles();
+  const auto state = catalog_->LatestState();
+  const ColumnarPart part = state->columnar->Find(kSnapshot)->l1.front();
+  EXPECT_FALSE(IsDamageSeen(*state->columnar));
+  // Given a file that was cut off since it was opened, which a scan notices,
+  std::filesystem::resize_file(part.file->file()->path(), 30);
+  ExpectSameRows();
+  EXPECT_TRUE(IsDamageSeen(*state->columnar));
+  // when what was seen is checked, it is found once.
+  const auto damaged = FindDamage(*state, DamageCheck::kSeen, nullptr);
+  ASSERT_TRUE(damaged.ok()) << damaged.status();
+  ASSERT_THAT(*damaged, SizeIs(1));
+  EXPECT_EQ((*damaged)[0].name, NameOf(part));
+  EXPECT_THAT((*damaged)[0].relations, Contains(kSnapshot));
+  EXPECT_FALSE(IsDamageSeen(*state->columnar));
 }
 
 // --- What was dropped ----------------------------------------------------------------------------
