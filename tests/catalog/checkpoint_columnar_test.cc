@@ -246,6 +246,9 @@ TEST_F(CheckpointColumnar, ADamagedFileIsFoundAndLeftOutOfARestore) {
   EXPECT_TRUE(absl::IsDataLoss(checked)) << checked;
   EXPECT_THAT(checked.ToString(), HasSubstr(StrCat("columnar/", flipped, " is damaged")));
   EXPECT_THAT(checked.ToString(), HasSubstr(StrCat("columnar/", missing, " is missing")));
+  std::ofstream(StrCat(directory(), "/columnar/00999999.vcol")) << "mine";
+  EXPECT_THAT(CheckCheckpointFiles(directory()).status().ToString(),
+              HasSubstr("columnar/00999999.vcol does not belong to it"));
 
   const std::string restored = dir_ / "restored";
   const auto summary = RestoreCheckpoint(directory(), restored);

@@ -501,7 +501,8 @@ TEST_F(DamagedCheckpoint, AFileThatDoesNotBelongToItIsFound) {
 
 TEST_F(DamagedCheckpoint, AStatementCannotMakeARestoreWriteElsewhere) {
   for (const char* name : {"../stolen", "rows/../../stolen", "rows/..", "rows/", "/tmp/stolen",
-                           "rows/a/b", "varve.lock"}) {
+                           "rows/a/b", "varve.lock", "columnar", "columnar/", "columnar/notes.txt",
+                           "columnar/../00000001.vcol", "columnar/a/00000001.vcol"}) {
     CheckpointInfo info = info_;
     info.files.push_back({.name = name});
     ExpectError(ParseCheckpointInfo(SerializeCheckpointInfo(info)).status(),
