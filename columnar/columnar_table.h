@@ -65,6 +65,8 @@ class ColumnarTable {
   size_t SeekPack(const Datum& handle) const;
   // False: no row of the table has the handle.
   bool MayContain(const Datum& handle) const;
+  // Whether the table has a filter of its handles that MayContain can use.
+  bool has_handle_filter() const { return bloom_.valid(); }
 
   const std::optional<PackMvccStats>& mvcc_stats() const { return mvcc_stats_; }
   const std::optional<std::vector<PackSnapshotBounds>>& snapshot_bounds() const {

@@ -60,8 +60,10 @@ absl::StatusOr<std::vector<std::string>> PropertyDefects(const ColumnarFile& fil
   check(kPropMaxVersion, table.max_version().has_value());
   check(kPropPackSnapshotBounds, bounds.has_value());
   check(kPropPackLastHandle, table.last_handles().has_value());
-  // A filter that is malformed lets everything through, so its absence is all there is to see.
-  check(kPropHandleBloom, true);
+  // Not every table has a filter.
+  if (meta.FindProperty(kPropHandleBloom) != nullptr) {
+    check(kPropHandleBloom, table.has_handle_filter());
+  }
   if (stats.has_value() && bounds.has_value()) {
     for (size_t pack = 0; pack < table.num_packs(); ++pack) {
       if ((*bounds)[pack].Contradicts(stats->flags(pack))) {

@@ -61,13 +61,24 @@ TEST(FileDescription, NamesPropertiesThatAReaderHasNoUseOf) {
         property.value.pop_back();
       } else if (property.key == kPropPackLastHandle) {
         property.value[0] = 9;  // a later version
+      } else if (property.key == kPropHandleBloom) {
+        property.value.pop_back();
       }
     }
   });
   EXPECT_THAT(*PropertyDefects(*file, file->tables()[0]),
               ElementsAre("max_ver is missing",
                           "pack_snapshot_bounds_v1 is malformed or of a later version",
-                          "pack_last_handle_v1 is malformed or of a later version"));
+                          "pack_last_handle_v1 is malformed or of a later version",
+                          "handle_bloom_v1 is malformed or of a later version"));
+}
+
+TEST(FileDescription, ATableNeedsNoFilterOfItsHandles) {
+  MemoryFileSystem file_system;
+  const auto file = Write(&file_system, [](std::vector<Property>* properties) {
+    std::erase_if(*properties, [](const Property& p) { return p.key == kPropHandleBloom; });
+  });
+  EXPECT_THAT(*PropertyDefects(*file, file->tables()[0]), IsEmpty());
 }
 
 TEST(FileDescription, SaysThatStatisticsContradictEachOther) {
