@@ -39,10 +39,10 @@ PackCount CountPacks(const ReadView& view, const RelationRef& relation, const Co
   ReadCounters reads;
   ColumnarScanCounters counters;
   ColumnarSource source({part}, {.relation = relation,
-                                 .at = view.snapshot(),
-                                 .read_ahead = false,
-                                 .reads = &reads,
-                                 .counters = &counters});
+                                 .read = {.at = view.snapshot(),
+                                          .read_ahead = false,
+                                          .reads = &reads,
+                                          .counters = &counters}});
   PackBounds bounds;
   while (true) {
     const absl::StatusOr<bool> more = source.NextPack(&bounds);

@@ -14,10 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "catalog/predicate.h"
 #include "catalog/relation.h"
-#include "catalog/scan.h"
 #include "catalog/tiers/columnar_set.h"
+#include "catalog/tiers/tier_read_options.h"
 #include "catalog/tiers/version_source.h"
 #include "columnar/columnar_table_reader.h"
 
@@ -25,22 +24,8 @@ namespace varve {
 
 struct ColumnarSourceOptions {
   RelationRef relation;
-  std::vector<size_t> columns;  // of the relation
-  HandleRange range;            // of encoded handles
-  // The rows visible there are asked for. nullopt: all versions.
-  std::optional<SnapshotId> at;
-  // Packs that it lets no row of are passed over, for L2; null: none.
-  const Predicate* predicate = nullptr;
-  bool clean_read = true;
-  // The keys and intervals of rows are needed even where all are visible.
-  bool needs_versions = false;
-  // Reads what the columns asked for take of several packs in one go. Not worth it where most packs
-  // turn out not to be needed.
-  bool read_ahead = true;
-  const PackCache* cache = nullptr;
-  // Where what is done is counted; borrowed, never null.
-  ReadCounters* reads = nullptr;
-  ColumnarScanCounters* counters = nullptr;
+  TierReadOptions read;
+  const PackCache* cache = nullptr;  // null: none
 };
 
 class ColumnarSource : public VersionSource, public PackSource {
@@ -53,11 +38,14 @@ class ColumnarSource : public VersionSource, public PackSource {
 
   absl::StatusOr<bool> NextPack(PackBounds* bounds) override;
   std::optional<CleanReadRejection> rejection() const override { return rejection_; }
-  absl::Status ReadPack(PackRows which, VersionBlock* block) override;
-  absl::Status ReadIntervals(VersionBlock* block) override;
-  absl::Status ReadKeys(VersionBlock* block) override;
+  absl::Status ReadPack(VersionBlock* block) override;
+  absl::StatusOr<std::span<const uint32_t>> VisibleRows() override;
+  absl::StatusOr<Intervals> ReadIntervals() override;
+  absl::Status ReadKeys() override;
+  void AppendKey(size_t row, std::string* key) const override;
   absl::Status ReadColumn(size_t column, std::span<const uint32_t> rows,
                           ColumnVector* values) override;
+  absl::StatusOr<std::shared_ptr<const ColumnVector>> ReadWholeColumn(size_t column) override;
   absl::StatusOr<Rows> RowsInRange() override;
   absl::StatusOr<std::shared_ptr<const ColumnVector>> ReadShared(ColumnSlot slot,
                                                                  PhysicalType type) override;
@@ -81,6 +69,8 @@ class ColumnarSource : public VersionSource, public PackSource {
   void FillBounds(size_t pack, PackBounds* bounds) const;
   absl::Status ReadHandles();
   absl::Status ReadVersions();
+  void FillIntervals(VersionBlock* block) const;
+  void FillKeys(VersionBlock* block);
   const ColumnarTable& table() const { return reader_->table(); }
   size_t rows() const { return table().rows_of_pack(pack_); }
 
@@ -88,6 +78,7 @@ class ColumnarSource : public VersionSource, public PackSource {
   const ColumnarSourceOptions options_;
   std::vector<PhysicalType> types_;
   std::vector<ColumnSlot> slots_;  // per column asked for
+  bool by_snapshot_ = false;       // rows come and go with snapshots, and one is asked for
   bool projection_needs_version_ = false;
   bool predicate_needs_version_ = false;
   std::vector<Stretch> stretches_;
@@ -98,14 +89,14 @@ class ColumnarSource : public VersionSource, public PackSource {
 
   size_t pack_ = 0;  // the one it stands on
   std::optional<CleanReadRejection> rejection_;
-  // Of that pack, while has_…: as they are in the file.
-  bool has_handles_ = false;
-  bool has_versions_ = false;
-  ColumnVector handles_{PhysicalType::kInt64};
-  ColumnVector versions_{PhysicalType::kInt64};
-  ColumnVector ends_{PhysicalType::kInt64};
-  std::string key_bytes_;
+  // What was read of that pack, all rows; null: nothing yet.
+  std::shared_ptr<const ColumnVector> handles_;
+  std::shared_ptr<const ColumnVector> versions_;
+  std::shared_ptr<const ColumnVector> ends_;
+  std::vector<std::shared_ptr<const ColumnVector>> whole_columns_;  // of those asked for
+  std::optional<size_t> num_visible_;                               // of selection_
   std::vector<uint32_t> selection_;
+  std::string key_bytes_;
 };
 
 }  // namespace varve

@@ -237,10 +237,10 @@ class Compaction {
 
   ColumnarSourceOptions SourceOptions(const RelationRef& relation, const HandleRange& range) {
     return {.relation = relation,
-            .columns = TableColumnsOf(*relation),
-            .range = range,
-            .reads = &reads_,
-            .counters = &counters_};
+            .read = {.columns = TableColumnsOf(*relation),
+                     .range = range,
+                     .reads = &reads_,
+                     .counters = &counters_}};
   }
 
   absl::Status CompactRange(const RelationRef& relation, const Work& work) {
