@@ -1,7 +1,6 @@
 #include "base/clock.h"
 
-#include <array>
-#include <charconv>
+#include "base/number_text.h"
 
 namespace varve {
 namespace {
@@ -55,16 +54,6 @@ void AppendClock(uint64_t ticks, int64_t ticks_per_second, std::string* out) {
   out->push_back(':');
   AppendPadded(seconds % 60, 2, out);
   AppendFraction(ticks % unit, FractionDigits(ticks_per_second), out);
-}
-
-void AppendPadded(uint64_t value, int width, std::string* out) {
-  std::array<char, 20> digits;
-  const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  const auto count = static_cast<int>(end - digits.data());
-  if (count < width) {
-    out->append(static_cast<size_t>(width - count), '0');
-  }
-  out->append(digits.data(), static_cast<size_t>(count));
 }
 
 }  // namespace varve

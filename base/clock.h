@@ -25,9 +25,6 @@ TextFault ScanClock(TextScanner* in, int64_t max_hours, Clock* clock);
 // at its end, none if it is zero. Requires: ticks_per_second is a power of ten up to 10^9.
 void AppendClock(uint64_t ticks, int64_t ticks_per_second, std::string* out);
 
-// Appends at least `width` digits.
-void AppendPadded(uint64_t value, int width, std::string* out);
-
 // |value|, also of the smallest number.
 constexpr uint64_t Magnitude(int64_t value) {
   return value < 0 ? ~static_cast<uint64_t>(value) + 1 : static_cast<uint64_t>(value);

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/clock.h"
+#include "base/number_text.h"
 #include "base/strings.h"
 
 namespace varve {

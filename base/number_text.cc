@@ -140,6 +140,22 @@ void AppendInteger(int64_t value, std::string* out) {
   out->append(digits.data(), static_cast<size_t>(end - digits.data()));
 }
 
+void AppendPadded(uint64_t value, int width, std::string* out) {
+  if (width == 2 && value < 100) {
+    const std::array<char, 2> digits = {static_cast<char>('0' + value / 10),
+                                        static_cast<char>('0' + value % 10)};
+    out->append(digits.data(), digits.size());
+    return;
+  }
+  std::array<char, 20> digits;
+  const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  const auto count = static_cast<int>(end - digits.data());
+  if (count < width) {
+    out->append(static_cast<size_t>(width - count), '0');
+  }
+  out->append(digits.data(), static_cast<size_t>(count));
+}
+
 TextFault ParseDecimal(std::string_view text, uint8_t precision, uint8_t scale, int128_t* value) {
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) {
@@ -183,6 +199,14 @@ void AppendDecimal(int128_t value, uint8_t scale, std::string* out) {
     magnitude = ~magnitude + 1;
   }
   const auto unit = static_cast<uint128_t>(kPowersOfTen[scale]);
+  constexpr uint64_t k64Bits = std::numeric_limits<uint64_t>::max();
+  if (scale > 0 && magnitude <= k64Bits && unit <= k64Bits) {
+    const auto narrow = static_cast<uint64_t>(magnitude);
+    AppendPadded(narrow / static_cast<uint64_t>(unit), 1, out);
+    out->push_back('.');
+    AppendPadded(narrow % static_cast<uint64_t>(unit), scale, out);
+    return;
+  }
   AppendUInt128(magnitude / unit, out);
   if (scale == 0) {
     return;

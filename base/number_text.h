@@ -17,6 +17,8 @@ TextFault ParseInteger(std::string_view text, int64_t least, int64_t most, int64
 TextFault ParseWideInteger(std::string_view text, int128_t least, int128_t most, int128_t* value);
 TextFault ParseUnsigned128(std::string_view text, uint128_t* value);
 void AppendInteger(int64_t value, std::string* out);
+// Appends at least `width` digits.
+void AppendPadded(uint64_t value, int width, std::string* out);
 
 // "12.5" with scale 2 is 1250. Fewer digits behind the point than the scale are fine, more only if
 // they are zeros. Requires: 1 <= precision <= 38, scale <= precision.

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/int128.h"
+#include "base/number_text.h"
 #include "base/strings.h"
 #include "base/text.h"
 

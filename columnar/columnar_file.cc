@@ -50,6 +50,7 @@ absl::StatusOr<std::shared_ptr<const ColumnarFile>> ColumnarFile::Open(
 }
 
 absl::Status ColumnarFile::Damaged(std::string_view section, std::string_view what) const {
+  damage_seen_.store(true, std::memory_order_relaxed);
   return absl::DataLossError(StrCat("columnar file ", path_, " is damaged: ", section, ": ", what));
 }
 

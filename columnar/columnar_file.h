@@ -3,9 +3,11 @@
 // Opening reads the footer and the metas and checks their checksums; the file stays open, so it can
 // be read after its name is gone. Packs are read by ColumnarTableReader.
 //
-// Thread-safety: immutable; any number of threads may read. Ownership: owns the open file.
+// Thread-safety: immutable but for the note that damage was seen; any number of threads may read.
+// Ownership: owns the open file.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -48,8 +50,12 @@ class ColumnarFile {
   // Reads exactly `n` bytes at `offset` to `scratch`. DataLoss if the file is shorter.
   absl::Status Read(uint64_t offset, size_t n, char* scratch) const;
 
-  // The error that something in the file is damaged; one line.
+  // The error that something in the file is damaged; one line. Notes that damage was seen.
   absl::Status Damaged(std::string_view section, std::string_view what) const;
+
+  // Whether a reader has met damage since the file was opened, or since it was forgotten.
+  bool damage_seen() const { return damage_seen_.load(std::memory_order_relaxed); }
+  void ForgetDamage() const { damage_seen_.store(false, std::memory_order_relaxed); }
 
  private:
   ColumnarFile(std::string path, uint64_t file_id, uint64_t file_size,
@@ -65,6 +71,7 @@ class ColumnarFile {
   const std::unique_ptr<rocksdb::FSRandomAccessFile> file_;
   ColumnarFileProperties properties_;
   std::vector<ColumnarTable> tables_;
+  mutable std::atomic<bool> damage_seen_ = false;
 };
 
 }  // namespace varve

@@ -51,19 +51,20 @@ absl::Status ColumnarTableReader::CheckType(const ColumnarTable::Column& column,
              file_->path(), " and was asked for as another physical type"));
 }
 
-PackKey ColumnarTableReader::KeyOf(size_t pack, const ColumnarTable::Column& column) const {
+PackKey ColumnarTableReader::KeyOf(size_t pack, const ColumnarTable::Column& column,
+                                   PackForm form) const {
   return {.file_id = file_->file_id(),
           .relation = table_->schema().relation,
           .column_id = column.info.id,
-          .pack = static_cast<uint32_t>(pack)};
+          .pack = static_cast<uint32_t>(pack),
+          .form = form};
 }
 
-std::shared_ptr<const ColumnVector> ColumnarTableReader::LookUp(
-    size_t pack, const ColumnarTable::Column& column) {
+std::shared_ptr<const ColumnVector> ColumnarTableReader::LookUp(const PackKey& key) {
   if (options_.cache == nullptr) {
     return nullptr;
   }
-  std::shared_ptr<const ColumnVector> cached = options_.cache->Lookup(KeyOf(pack, column));
+  std::shared_ptr<const ColumnVector> cached = options_.cache->Lookup(key);
   counters_->cache_hits += cached != nullptr ? 1 : 0;
   return cached;
 }
@@ -172,7 +173,7 @@ absl::Status ColumnarTableReader::ReadPack(size_t pack, std::span<const ColumnSl
       continue;
     }
     VARVE_RETURN_IF_ERROR(CheckType(*column, out[i]->type()));
-    if (const auto cached = LookUp(pack, *column); cached != nullptr) {
+    if (const auto cached = LookUp(KeyOf(pack, *column)); cached != nullptr) {
       out[i]->AppendRange(*cached, 0, cached->size());
       continue;
     }
@@ -210,7 +211,7 @@ absl::Status ColumnarTableReader::ReadPackSelected(size_t pack, ColumnSlot slot,
     return absl::OkStatus();
   }
   VARVE_RETURN_IF_ERROR(CheckType(*column, out->type()));
-  if (const auto cached = LookUp(pack, *column); cached != nullptr) {
+  if (const auto cached = LookUp(KeyOf(pack, *column)); cached != nullptr) {
     out->AppendSelected(*cached, selection);
     return absl::OkStatus();
   }
@@ -237,18 +238,54 @@ absl::StatusOr<std::shared_ptr<const ColumnVector>> ColumnarTableReader::ReadPac
     return rows;
   }
   VARVE_RETURN_IF_ERROR(CheckType(*column, type));
-  if (auto cached = LookUp(pack, *column); cached != nullptr) {
+  if (auto cached = LookUp(KeyOf(pack, *column)); cached != nullptr) {
     return cached;
   }
-  std::vector<Wanted> wanted;
-  Want(pack, *column, &wanted);
-  std::vector<Piece> pieces;
-  VARVE_RETURN_IF_ERROR(ReadPieces(std::move(wanted), &pieces));
-  VARVE_RETURN_IF_ERROR(Decode(pieces, pack, *column, rows.get()));
+  VARVE_RETURN_IF_ERROR(ReadAndDecode(pack, *column, rows.get()));
   if (options_.cache != nullptr) {
     options_.cache->Insert(KeyOf(pack, *column), rows);
   }
   return rows;
+}
+
+absl::Status ColumnarTableReader::ReadAndDecode(size_t pack, const ColumnarTable::Column& column,
+                                                ColumnVector* out) {
+  std::vector<Wanted> wanted;
+  Want(pack, column, &wanted);
+  std::vector<Piece> pieces;
+  VARVE_RETURN_IF_ERROR(ReadPieces(std::move(wanted), &pieces));
+  return Decode(pieces, pack, column, out);
+}
+
+absl::StatusOr<std::shared_ptr<const ColumnVector>> ColumnarTableReader::ReadPackNarrowed(
+    size_t pack, ColumnSlot slot) {
+  const ColumnarTable::Column* column = Find(slot);
+  auto narrowed = std::make_shared<ColumnVector>(PhysicalType::kInt64);
+  if (column == nullptr) {
+    AppendNulls(table_->rows_of_pack(pack), narrowed.get());
+    return narrowed;
+  }
+  VARVE_RETURN_IF_ERROR(CheckType(*column, PhysicalType::kInt128));
+  const PackKey key = KeyOf(pack, *column, PackForm::kNarrowed);
+  if (auto cached = LookUp(key); cached != nullptr) {
+    return cached;
+  }
+  ColumnVector wide(PhysicalType::kInt128);
+  VARVE_RETURN_IF_ERROR(ReadAndDecode(pack, *column, &wide));
+  const std::span<int64_t> values = narrowed->GrowInt64s(wide.size());
+  bool fits = true;
+  for (size_t row = 0; row < values.size(); ++row) {
+    values[row] = static_cast<int64_t>(wide.int128s()[row]);
+    fits &= values[row] == wide.int128s()[row];
+  }
+  if (!fits) {
+    return DamagedPack(pack, *column, "a value lies outside its min-max index");
+  }
+  std::ranges::copy(wide.nulls(), narrowed->mutable_nulls().begin());
+  if (options_.cache != nullptr) {
+    options_.cache->Insert(key, narrowed);
+  }
+  return narrowed;
 }
 
 absl::StatusOr<size_t> ColumnarTableReader::ReadAhead(size_t first, size_t end,

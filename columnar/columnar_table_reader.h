@@ -53,6 +53,8 @@ class ColumnSlot {
   constexpr Kind kind() const { return kind_; }
   constexpr uint32_t column_id() const { return column_id_; }  // kData only
 
+  friend constexpr bool operator==(const ColumnSlot&, const ColumnSlot&) = default;
+
  private:
   constexpr ColumnSlot(Kind kind, uint32_t column_id) : kind_(kind), column_id_(column_id) {}
 
@@ -95,6 +97,12 @@ class ColumnarTableReader {
   absl::StatusOr<std::shared_ptr<const ColumnVector>> ReadPackShared(size_t pack, ColumnSlot slot,
                                                                      PhysicalType type);
 
+  // … of a column of 128-bit integers, in 64 bits: half the memory to go through. Requires: every
+  // value of the pack, those under NULL included or 0, fits (its min-max index says so).
+  // FailedPrecondition if the column has another type, DataLoss if a value does not fit.
+  absl::StatusOr<std::shared_ptr<const ColumnVector>> ReadPackNarrowed(size_t pack,
+                                                                       ColumnSlot slot);
+
   // Reads pieces of the file that are going to be asked for: those of the slots in the packs from
   // `first` on, up to `end` but no more packs than fit into read_ahead_bytes (one at least). Later
   // reads take them from memory, until the next ReadAhead. Returns the first pack not read.
@@ -114,8 +122,11 @@ class ColumnarTableReader {
   // Null for a data column that the file does not have.
   const ColumnarTable::Column* Find(ColumnSlot slot) const;
   absl::Status CheckType(const ColumnarTable::Column& column, PhysicalType type) const;
-  PackKey KeyOf(size_t pack, const ColumnarTable::Column& column) const;
-  std::shared_ptr<const ColumnVector> LookUp(size_t pack, const ColumnarTable::Column& column);
+  PackKey KeyOf(size_t pack, const ColumnarTable::Column& column,
+                PackForm form = PackForm::kStored) const;
+  std::shared_ptr<const ColumnVector> LookUp(const PackKey& key);
+  // Decodes one pack into `out`, from the file.
+  absl::Status ReadAndDecode(size_t pack, const ColumnarTable::Column& column, ColumnVector* out);
 
   // Wants a pack to be read, unless it was read ahead.
   void Want(size_t pack, const ColumnarTable::Column& column, std::vector<Wanted>* wanted) const;

@@ -17,6 +17,7 @@ std::string CacheKey(const PackKey& key) {
   PutLittleEndian(&bytes, key.relation);
   PutLittleEndian(&bytes, key.column_id);
   PutLittleEndian(&bytes, key.pack);
+  PutLittleEndian(&bytes, static_cast<uint8_t>(key.form));
   return bytes;
 }
 

@@ -16,11 +16,19 @@
 
 namespace varve {
 
+// In what form the rows of a pack are kept.
+enum class PackForm : uint8_t {
+  kStored,    // as the file has them
+  kNarrowed,  // 128-bit integers in 64 bits
+  kMade,      // what someone made of them and of other columns
+};
+
 struct PackKey {
   uint64_t file_id = 0;
   uint32_t relation = 0;
   uint32_t column_id = 0;
   uint32_t pack = 0;
+  PackForm form = PackForm::kStored;
 };
 
 class PackCache {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "base/coding.h"
@@ -11,7 +12,9 @@
 #include "columnar/encoding/bytes.h"
 #include "columnar/encoding/compression.h"
 #include "columnar/encoding/integers.h"
+#include "columnar/encoding/key_tuples.h"
 #include "columnar/encoding/null_bitmap.h"
+#include "columnar/format.h"
 
 namespace varve {
 namespace {
@@ -31,6 +34,9 @@ size_t CompressionLimit(PhysicalType type, size_t body_bytes) {
   return type == PhysicalType::kBytes ? body_bytes - body_bytes / 10
                                       : body_bytes - body_bytes * 3 / 10;
 }
+
+// Tuples are taken apart if that saves more than zstd mostly does.
+constexpr size_t kTupleSaving = 3;
 
 // Most packed integers do not compress. A sample from the front shows it at an eighth of the time.
 constexpr size_t kMinSampleBytes = 1024;
@@ -54,7 +60,10 @@ bool HasEncoding(PhysicalType type, uint8_t encoding) {
     case PackEncoding::kRunLength:
     case PackEncoding::kDictionary: return true;
     case PackEncoding::kDelta:
-    case PackEncoding::kFrameOfReference: return type != PhysicalType::kBytes;
+    case PackEncoding::kFrameOfReference:
+    case PackEncoding::kFrames:
+    case PackEncoding::kDeltaFrames: return type != PhysicalType::kBytes;
+    case PackEncoding::kKeyTuples: return type == PhysicalType::kBytes;
   }
   return false;
 }
@@ -128,18 +137,23 @@ absl::StatusOr<PackHead> ReadHead(std::string_view encoded, PhysicalType type) {
 }  // namespace
 
 struct PackEncoder::Scratch {
-  explicit Scratch(int zstd_level) : compressor(zstd_level) {}
+  explicit Scratch(PackCodecOptions codec) : options(codec), compressor(codec.zstd_level) {}
 
+  const PackCodecOptions options;
   IntegerEncoder<int64_t> int64s;
   IntegerEncoder<int128_t> int128s;
   BytesEncoder bytes;
   Compressor compressor;
   std::vector<int64_t> as_int64s;  // bools and float64s
   std::string body;
+  std::string compressed;
+  // Of tuples: their fields, and what encodes those.
+  std::vector<ColumnVector> fields;
+  std::unique_ptr<PackEncoder> field_encoder;
+  std::string encoded_field;
 };
 
-PackEncoder::PackEncoder(PackCodecOptions options)
-    : scratch_(std::make_unique<Scratch>(options.zstd_level)) {}
+PackEncoder::PackEncoder(PackCodecOptions options) : scratch_(std::make_unique<Scratch>(options)) {}
 PackEncoder::~PackEncoder() = default;
 PackEncoder::PackEncoder(PackEncoder&&) noexcept = default;
 PackEncoder& PackEncoder::operator=(PackEncoder&&) noexcept = default;
@@ -167,9 +181,35 @@ PackEncoding PackEncoder::EncodeBody(const ColumnVector& column, size_t from, si
       return scratch_->int64s.Encode(column.int64s().subspan(from, rows), body);
     case PhysicalType::kInt128:
       return scratch_->int128s.Encode(column.int128s().subspan(from, rows), body);
-    case PhysicalType::kBytes: return scratch_->bytes.Encode(column, from, to, body);
+    case PhysicalType::kBytes:
+      return EncodeTuples(column, from, to) ? PackEncoding::kKeyTuples
+                                            : scratch_->bytes.Encode(column, from, to, body);
   }
   return PackEncoding::kPlain;
+}
+
+bool PackEncoder::EncodeTuples(const ColumnVector& column, size_t from, size_t to) {
+  std::vector<ColumnVector>& fields = scratch_->fields;
+  if (from == to || !SplitKeyTuples(column, from, to, &fields)) {
+    return false;
+  }
+  if (scratch_->field_encoder == nullptr) {
+    scratch_->field_encoder = std::make_unique<PackEncoder>(scratch_->options);
+  }
+  std::string* body = &scratch_->body;
+  body->push_back(static_cast<char>(fields.size()));
+  for (const ColumnVector& field : fields) {
+    scratch_->encoded_field.clear();
+    scratch_->field_encoder->Encode(field, 0, field.size(), &scratch_->encoded_field);
+    PutLengthPrefixed(body, scratch_->encoded_field);
+  }
+  const size_t start = from == 0 ? 0 : column.ends()[from - 1];
+  const size_t heap_bytes = column.ends()[to - 1] - start;
+  if (body->size() >= heap_bytes / kTupleSaving || !ExpansionIsBounded(heap_bytes, body->size())) {
+    body->clear();
+    return false;
+  }
+  return true;
 }
 
 void PackEncoder::Encode(const ColumnVector& column, size_t from, size_t to, std::string* out) {
@@ -182,6 +222,7 @@ void PackEncoder::Encode(const ColumnVector& column, size_t from, size_t to, std
                                            : Nulls::kBitmap;
   const PackEncoding encoding = EncodeBody(column, from, to);
 
+  const size_t encoding_at = out->size();
   out->push_back(static_cast<char>(encoding));
   const size_t flags_at = out->size();
   out->push_back(static_cast<char>(nulls));
@@ -189,11 +230,42 @@ void PackEncoder::Encode(const ColumnVector& column, size_t from, size_t to, std
   if (nulls == Nulls::kBitmap) {
     AppendNullBitmap(marks, out);
   }
-  if (AppendCompressed(column.type(), out)) {
-    (*out)[flags_at] = static_cast<char>((*out)[flags_at] | kCompressedFlag);
-  } else {
+  const size_t body_at = out->size();
+  // The fields of tuples are compressed already.
+  bool compressed = encoding != PackEncoding::kKeyTuples && AppendCompressed(column.type(), out);
+  if (!compressed) {
     out->append(scratch_->body);
   }
+  if (column.type() == PhysicalType::kInt64) {
+    const std::span<const int64_t> values = column.int64s().subspan(from, rows);
+    if (std::optional<PackEncoding> aligned = ReplaceByAligned(values, body_at, out)) {
+      (*out)[encoding_at] = static_cast<char>(*aligned);
+      compressed = true;
+    }
+  }
+  if (compressed) {
+    (*out)[flags_at] = static_cast<char>((*out)[flags_at] | kCompressedFlag);
+  }
+}
+
+std::optional<PackEncoding> PackEncoder::ReplaceByAligned(std::span<const int64_t> values,
+                                                          size_t body_at, std::string* out) {
+  if (!scratch_->int64s.Repeats(values)) {
+    return std::nullopt;
+  }
+  std::string& body = scratch_->body;
+  std::string& compressed = scratch_->compressed;
+  body.clear();
+  const PackEncoding encoding = scratch_->int64s.EncodeAligned(values, &body);
+  compressed.clear();
+  PutVarint64(&compressed, body.size());
+  const size_t size = out->size() - body_at;
+  if (!scratch_->compressor.Compress(body, CompressionLimit(PhysicalType::kInt64, size),
+                                     &compressed)) {
+    return std::nullopt;
+  }
+  out->replace(body_at, std::string::npos, compressed);
+  return encoding;
 }
 
 bool PackEncoder::AppendCompressed(PhysicalType type, std::string* out) {
@@ -227,11 +299,17 @@ struct PackDecoder::Scratch {
   absl::Status AppendValues(const PackHead& head, std::string_view body, const RowsOf& rows_of,
                             ColumnVector* column);
 
+  template <typename RowsOf>
+  absl::Status AppendTuples(const PackHead& head, std::string_view body, const RowsOf& rows_of,
+                            ColumnVector* column);
+
   IntegerDecoder<int64_t> int64s;
   IntegerDecoder<int128_t> int128s;
   BytesDecoder bytes;
   Decompressor decompressor;
   std::vector<int64_t> as_int64s;  // bools and float64s
+  std::vector<ColumnVector> fields;
+  std::unique_ptr<PackDecoder> field_decoder;
 };
 
 namespace {
@@ -251,6 +329,10 @@ struct RowRange {
                     ColumnVector* column) const {
     return decoder->Decode(head.encoding, body, head.rows, from, to, column);
   }
+  absl::Status ReadField(PackDecoder* decoder, std::string_view encoded, size_t num_rows,
+                         ColumnVector* field) const {
+    return decoder->DecodeRange(encoded, PhysicalType::kInt64, num_rows, from, to, field);
+  }
   void ReadNulls(std::string_view bitmap, std::span<uint8_t> marks) const {
     ReadNullBitmap(bitmap, from, marks);
   }
@@ -268,6 +350,10 @@ struct RowSelection {
   absl::Status Read(BytesDecoder* decoder, const PackHead& head, std::string_view body,
                     ColumnVector* column) const {
     return decoder->Gather(head.encoding, body, head.rows, rows, column);
+  }
+  absl::Status ReadField(PackDecoder* decoder, std::string_view encoded, size_t num_rows,
+                         ColumnVector* field) const {
+    return decoder->DecodeSelected(encoded, PhysicalType::kInt64, num_rows, rows, field);
   }
   void ReadNulls(std::string_view bitmap, std::span<uint8_t> marks) const {
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -306,9 +392,36 @@ absl::Status PackDecoder::Scratch::AppendValues(const PackHead& head, std::strin
       return rows_of.Read(&int64s, head, body, column->GrowInt64s(rows_of.size()).data());
     case PhysicalType::kInt128:
       return rows_of.Read(&int128s, head, body, column->GrowInt128s(rows_of.size()).data());
-    case PhysicalType::kBytes: return rows_of.Read(&bytes, head, body, column);
+    case PhysicalType::kBytes:
+      return head.encoding == PackEncoding::kKeyTuples ? AppendTuples(head, body, rows_of, column)
+                                                       : rows_of.Read(&bytes, head, body, column);
   }
   return absl::InternalError("no such physical type");
+}
+
+template <typename RowsOf>
+absl::Status PackDecoder::Scratch::AppendTuples(const PackHead& head, std::string_view body,
+                                                const RowsOf& rows_of, ColumnVector* column) {
+  const size_t stored = body.size();
+  uint8_t num_fields = 0;
+  if (!GetLittleEndian(&body, &num_fields) || num_fields == 0 || num_fields > kMaxTupleFields) {
+    return absl::DataLossError(StrCat("key tuples: of ", static_cast<int>(num_fields), " fields"));
+  }
+  if (field_decoder == nullptr) {
+    field_decoder = std::make_unique<PackDecoder>();
+  }
+  fields.resize(num_fields, ColumnVector(PhysicalType::kInt64));
+  for (ColumnVector& field : fields) {
+    std::string_view encoded;
+    if (!GetLengthPrefixed(&body, &encoded)) {
+      return absl::DataLossError("key tuples: the body is cut short");
+    }
+    field.Clear();
+    VARVE_RETURN_IF_ERROR(rows_of.ReadField(field_decoder.get(), encoded, head.rows, &field));
+  }
+  return body.empty() ? JoinKeyTuples(fields, stored, column)
+                      : absl::DataLossError(StrCat("key tuples: ", body.size(),
+                                                   " bytes follow the end of the body"));
 }
 
 template <typename RowsOf>
@@ -375,18 +488,6 @@ absl::StatusOr<PackDescription> DescribePack(std::string_view encoded, PhysicalT
     case Nulls::kBitmap: description.null_count = CountNullBits(head.null_bitmap); break;
   }
   return description;
-}
-
-std::string_view PackEncodingName(PackEncoding encoding) {
-  switch (encoding) {
-    case PackEncoding::kPlain: return "plain";
-    case PackEncoding::kConstant: return "constant";
-    case PackEncoding::kRunLength: return "run-length";
-    case PackEncoding::kDelta: return "delta";
-    case PackEncoding::kFrameOfReference: return "frame of reference";
-    case PackEncoding::kDictionary: return "dictionary";
-  }
-  return "unknown";
 }
 
 }  // namespace varve

@@ -14,9 +14,10 @@
 //             set where row r is NULL; the unused bits of the last byte are 0
 //   body_size (bit 2 only) bytes of the body before compression
 //   body      the rest: by encoding and physical type, in columnar/encoding/integers.h (bool,
-//             int64, int128, float64) and columnar/encoding/bytes.h (bytes)
+//             int64, int128, float64), columnar/encoding/bytes.h and key_tuples.h (bytes)
 //
-//   encoding  0 plain, 1 constant, 2 run-length, 3 delta, 4 frame of reference, 5 dictionary
+//   encoding  0 plain, 1 constant, 2 run-length, 3 delta, 4 frame of reference, 5 dictionary,
+//             6 frames, 7 delta frames, 8 key tuples
 //
 // varint: base 128, lowest group first (base/coding.h). A bool is the integer 0 or 1. A float64 is
 // the integer with its bits, so NaN payloads and -0.0 survive. The physical type is not in the
@@ -34,6 +35,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -71,6 +73,13 @@ class PackEncoder {
   PackEncoding EncodeBody(const ColumnVector& column, size_t from, size_t to);
   // Appends the body's size and its zstd frame, or nothing and returns false if zstd does not pay.
   bool AppendCompressed(PhysicalType type, std::string* out);
+  // Writes the values, if they are tuples of integers, as columns into the scratch, and returns
+  // true if that is worth it.
+  bool EncodeTuples(const ColumnVector& column, size_t from, size_t to);
+  // Replaces the body at the end of `out` by a compressed one in which what comes again in the
+  // values can be found, if that is there and the new body much smaller; returns its encoding.
+  std::optional<PackEncoding> ReplaceByAligned(std::span<const int64_t> values, size_t body_at,
+                                               std::string* out);
 
   struct Scratch;
   std::unique_ptr<Scratch> scratch_;
@@ -118,8 +127,5 @@ struct PackDescription {
 // What the head of a pack says; the body is not looked at. DataLoss if the head is malformed or the
 // encoding is none of the type's.
 absl::StatusOr<PackDescription> DescribePack(std::string_view encoded, PhysicalType type);
-
-// "plain", "constant", "run-length", "delta", "frame of reference", "dictionary".
-std::string_view PackEncodingName(PackEncoding encoding);
 
 }  // namespace varve

@@ -49,6 +49,9 @@ TEST_P(ScenarioTest, ShowsTheExpectedRowsAtEverySnapshot) {
   const std::string difference = CompareExpectations(*expected, *seen);
   EXPECT_TRUE(difference.empty()) << difference << "in " << expected_directory << ", catalog "
                                   << state.says;
+  if (state.reads_clean) {
+    EXPECT_GT(seen->packs.clean, 0U) << "nothing was read clean, catalog " << state.says;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Golden, ScenarioTest,

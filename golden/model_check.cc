@@ -4,17 +4,17 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "golden/snapshot_text.h"
 
 namespace varve::golden {
 namespace {
 
-absl::Status CheckScans(const ReadView& view, const Model& model) {
-  VARVE_ASSIGN_OR_RETURN(const SnapshotText actual, ReadSnapshot(view, RowForm::kWithInterval));
-  const std::string difference =
-      FirstDifference(ModelText(model, view.snapshot(), RowForm::kWithInterval), actual);
-  return difference.empty() ? absl::OkStatus()
-                            : absl::InternalError(StrCat("scan of ", difference));
+absl::Status CheckScans(const ReadView& view, const Model& model, RowForm form,
+                        PackCounts* counts) {
+  VARVE_ASSIGN_OR_RETURN(const SnapshotText actual, ReadSnapshot(view, form, counts));
+  const std::string difference = FirstDifference(ModelText(model, view.snapshot(), form), actual);
+  const std::string_view what =
+      form == RowForm::kWithoutInterval ? "scan without intervals of " : "scan of ";
+  return difference.empty() ? absl::OkStatus() : absl::InternalError(StrCat(what, difference));
 }
 
 absl::Status CheckHistory(const ReadView& view, const Model& model) {
@@ -104,8 +104,10 @@ absl::Status CheckPointReads(const ReadView& view, const Model& model) {
 
 }  // namespace
 
-absl::Status CheckAgainstModel(const ReadView& view, const Model& model, bool with_history) {
-  VARVE_RETURN_IF_ERROR(CheckScans(view, model));
+absl::Status CheckAgainstModel(const ReadView& view, const Model& model, bool with_history,
+                               PackCounts* counts) {
+  VARVE_RETURN_IF_ERROR(CheckScans(view, model, RowForm::kWithInterval, counts));
+  VARVE_RETURN_IF_ERROR(CheckScans(view, model, RowForm::kWithoutInterval, counts));
   VARVE_RETURN_IF_ERROR(CheckPointReads(view, model));
   return with_history ? CheckHistory(view, model) : absl::OkStatus();
 }

@@ -86,7 +86,8 @@ class Run {
       return absl::InternalError(
           StrCat("the current snapshot is ", view.snapshot(), ", expected ", last));
     }
-    VARVE_RETURN_IF_ERROR(CheckAgainstModel(view, model_, /*with_history=*/true));
+    VARVE_RETURN_IF_ERROR(
+        CheckAgainstModel(view, model_, /*with_history=*/true, &observations_.packs));
     VARVE_ASSIGN_OR_RETURN(SnapshotText text, ReadSnapshot(view, RowForm::kValues));
     if (!state_.closes) {
       held_.push_back({.view = view, .text = text});
@@ -105,7 +106,8 @@ class Run {
       const std::string place = StrCat("at snapshot ", snapshot, " when all has run");
       absl::StatusOr<ReadView> view = catalog_.reading().At(snapshot);
       VARVE_RETURN_IF_ERROR(At(place, view.status()));
-      VARVE_RETURN_IF_ERROR(At(place, CheckAgainstModel(*view, model_, /*with_history=*/false)));
+      VARVE_RETURN_IF_ERROR(At(
+          place, CheckAgainstModel(*view, model_, /*with_history=*/false, &observations_.packs)));
       VARVE_ASSIGN_OR_RETURN(SnapshotText text, ReadSnapshot(*view, RowForm::kValues));
       observations_.now.emplace(std::to_string(snapshot), std::move(text));
     }

@@ -31,6 +31,8 @@ struct Observations {
   // "<S>.1", "<S>.2", … after the upkeep that followed. In files only the relations that differ
   // from what is seen now: "<S>.then.txt".
   std::map<std::string, SnapshotText, BySnapshot> then;
+  // What the readings did with packs; not in files.
+  PackCounts packs;
 };
 
 // Runs the script in a new catalog at `path`, which must not exist. After each block, and at the

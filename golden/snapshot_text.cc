@@ -1,6 +1,7 @@
 #include "golden/snapshot_text.h"
 
 #include <algorithm>
+#include <span>
 
 #include "absl/strings/str_format.h"
 #include "base/status.h"
@@ -38,27 +39,39 @@ std::string Quote(std::string_view text) {
   return quoted + "'";
 }
 
-std::string ColumnsText(const RelationSchema& relation) {
+// The columns that are written, in order.
+std::vector<size_t> ColumnsIn(const RelationSchema& relation, RowForm form) {
+  std::vector<size_t> columns;
+  for (size_t i = 0; i < relation.columns.num_columns(); ++i) {
+    if (form != RowForm::kWithoutInterval ||
+        (i != relation.begin_column && i != relation.end_column)) {
+      columns.push_back(i);
+    }
+  }
+  return columns;
+}
+
+std::string ColumnsText(const RelationSchema& relation, std::span<const size_t> columns) {
   std::vector<std::string> names;
-  for (const ColumnSchema& column : relation.columns.columns()) {
-    names.push_back(column.name);
+  for (const size_t column : columns) {
+    names.push_back(relation.columns.column(column).name);
   }
   return StrJoin(names, kSeparator);
 }
 
-// `value_of(column)` gives the Datum of a column.
+// `value_of(i)` gives the Datum of column number i of those that are written.
 template <typename ValueOf>
-std::string RowText(const RelationSchema& relation, const ValueOf& value_of, SnapshotId begin,
-                    SnapshotId end, RowForm form) {
+std::string RowText(const RelationSchema& relation, std::span<const size_t> columns,
+                    const ValueOf& value_of) {
   std::vector<std::string> values;
-  for (size_t i = 0; i < relation.columns.num_columns(); ++i) {
-    values.push_back(ValueText(relation.columns.column(i).type, value_of(i)));
+  for (size_t i = 0; i < columns.size(); ++i) {
+    values.push_back(ValueText(relation.columns.column(columns[i]).type, value_of(i)));
   }
-  std::string text = StrJoin(values, kSeparator);
-  if (form == RowForm::kWithInterval) {
-    StrAppend(&text, " @[", begin, ", ", end == kNoEnd ? "…" : std::to_string(end), ")");
-  }
-  return text;
+  return StrJoin(values, kSeparator);
+}
+
+std::string IntervalText(SnapshotId begin, SnapshotId end) {
+  return StrCat(" @[", begin, ", ", end == kNoEnd ? "…" : std::to_string(end), ")");
 }
 
 const RelationText* FindRelation(const SnapshotText& snapshot, std::string_view name) {
@@ -129,29 +142,40 @@ std::string ValueText(const Type& type, const Datum& value) {
 }
 
 absl::StatusOr<RelationText> ReadRelation(const ReadView& view, const RelationRef& relation,
-                                          ScanRows rows, RowForm form) {
-  RelationText text = {.name = relation->name, .columns = ColumnsText(*relation)};
+                                          ScanRows rows, RowForm form, PackCounts* counts) {
+  const std::vector<size_t> columns = ColumnsIn(*relation, form);
+  RelationText text = {.name = relation->name, .columns = ColumnsText(*relation, columns)};
   ScanOptions options;
+  options.columns = columns;
   options.rows = rows;
+  options.with_intervals = form == RowForm::kWithInterval;
   VARVE_ASSIGN_OR_RETURN(std::unique_ptr<RowScan> scan, view.Scan(relation, options));
   ScanBatch batch;
   while (true) {
     VARVE_ASSIGN_OR_RETURN(const bool more, scan->Next(&batch));
     if (!more) {
-      return text;
+      break;
     }
     for (size_t row = 0; row < batch.num_rows(); ++row) {
-      const auto value_of = [&](size_t column) { return batch.columns.column(column).at(row); };
-      text.rows.push_back(RowText(*relation, value_of, batch.begins[row], batch.ends[row], form));
+      const auto value_of = [&](size_t i) { return batch.columns.column(i).at(row); };
+      std::string& line = text.rows.emplace_back(RowText(*relation, columns, value_of));
+      if (form == RowForm::kWithInterval) {
+        line += IntervalText(batch.begins[row], batch.ends[row]);
+      }
     }
   }
+  if (counts != nullptr) {
+    counts->clean += scan->stats().columnar.packs_clean;
+    counts->normal += scan->stats().columnar.packs_normal;
+  }
+  return text;
 }
 
-absl::StatusOr<SnapshotText> ReadSnapshot(const ReadView& view, RowForm form) {
+absl::StatusOr<SnapshotText> ReadSnapshot(const ReadView& view, RowForm form, PackCounts* counts) {
   SnapshotText snapshot;
   for (const RelationRef& relation : view.relations().relations()) {
     VARVE_ASSIGN_OR_RETURN(RelationText text,
-                           ReadRelation(view, relation, ScanRows::kVisible, form));
+                           ReadRelation(view, relation, ScanRows::kVisible, form, counts));
     if (!text.rows.empty()) {
       snapshot.push_back(std::move(text));
     }
@@ -162,11 +186,16 @@ absl::StatusOr<SnapshotText> ReadSnapshot(const ReadView& view, RowForm form) {
 SnapshotText ModelText(const Model& model, std::optional<SnapshotId> snapshot, RowForm form) {
   SnapshotText text;
   for (const ModelRelation& relation : model.relations()) {
-    RelationText rows = {.name = relation.schema->name, .columns = ColumnsText(*relation.schema)};
+    const std::vector<size_t> columns = ColumnsIn(*relation.schema, form);
+    RelationText rows = {.name = relation.schema->name,
+                         .columns = ColumnsText(*relation.schema, columns)};
     for (const ModelRow& row :
          snapshot.has_value() ? model.Visible(relation, *snapshot) : model.All(relation)) {
-      const auto value_of = [&](size_t column) { return row.values[column]; };
-      rows.rows.push_back(RowText(*relation.schema, value_of, row.begin, row.end, form));
+      const auto value_of = [&](size_t i) { return row.values[columns[i]]; };
+      std::string& line = rows.rows.emplace_back(RowText(*relation.schema, columns, value_of));
+      if (form == RowForm::kWithInterval) {
+        line += IntervalText(row.begin, row.end);
+      }
     }
     if (!rows.rows.empty()) {
       text.push_back(std::move(rows));

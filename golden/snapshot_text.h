@@ -32,14 +32,24 @@ using SnapshotText = std::vector<RelationText>;
 
 // How a row is written.
 enum class RowForm : uint8_t {
-  kValues,        // what expectations hold
-  kWithInterval,  // and the interval the row lives on, "@[3, 7)"
+  kValues,           // what expectations hold
+  kWithInterval,     // and the interval the row lives on, "@[3, 7)"
+  kWithoutInterval,  // without the columns of its begin and end: what a clean read gives
 };
 
-// The rows a view shows of a relation, or all versions it holds.
+// What readings did with packs of columnar files.
+struct PackCounts {
+  uint64_t clean = 0;   // read without handle, version and end
+  uint64_t normal = 0;  // read with them
+};
+
+// The rows a view shows of a relation, or all versions it holds. What is not shown is not asked for
+// either. Adds to `counts`, unless it is null.
 absl::StatusOr<RelationText> ReadRelation(const ReadView& view, const RelationRef& relation,
-                                          ScanRows rows, RowForm form);
-absl::StatusOr<SnapshotText> ReadSnapshot(const ReadView& view, RowForm form);
+                                          ScanRows rows, RowForm form,
+                                          PackCounts* counts = nullptr);
+absl::StatusOr<SnapshotText> ReadSnapshot(const ReadView& view, RowForm form,
+                                          PackCounts* counts = nullptr);
 
 // The same of the model. `snapshot` nullopt: all versions.
 SnapshotText ModelText(const Model& model, std::optional<SnapshotId> snapshot, RowForm form);

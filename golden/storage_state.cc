@@ -117,6 +117,12 @@ absl::Status Compact(OpenCatalog* catalog) {
   return CompactWhole(catalog);
 }
 
+absl::Status CompactAndRestoreFromCheckpoint(OpenCatalog* catalog) {
+  VARVE_RETURN_IF_ERROR(Compact(catalog));
+  VARVE_RETURN_IF_ERROR(RestoreFromCheckpoint(catalog));
+  return catalog->writer->WaitForMemory();
+}
+
 // The second time over what the first one left, the changes of two blocks at once; in between they
 // are in memory.
 absl::Status CompactTwice(OpenCatalog* catalog) {
@@ -138,15 +144,18 @@ constexpr auto kStorageStates = std::to_array<StorageState>({
     {"ByTransactions", "written by transactions", /*closes=*/false, LeaveAsItIs, /*native=*/true},
     {"InMemory", "with its changes in MemRowSets", /*closes=*/false, WaitForMemory},
     {"Flushed", "flushed after every block", /*closes=*/false, Flush},
-    {"Compacted", "flushed and compacted after every block", /*closes=*/false, Compact},
-    {"CompactedTwice", "compacted again over changes of two blocks", /*closes=*/false,
-     CompactTwice},
+    {"Compacted", "flushed and compacted after every block", /*closes=*/false, Compact,
+     /*native=*/false, /*reads_clean=*/true},
+    {"CompactedTwice", "compacted again over changes of two blocks", /*closes=*/false, CompactTwice,
+     /*native=*/false, /*reads_clean=*/true},
     {"FlushedOverCompacted", "flushed over what was compacted before", /*closes=*/false,
-     FlushOverCompacted},
+     FlushOverCompacted, /*native=*/false, /*reads_clean=*/true},
     {"Reopened", "closed and opened again", /*closes=*/true, Reopen},
     {"CrashedAndReopened", "killed and opened again", /*closes=*/true, CrashAndReopen},
     {"CheckpointRestored", "restored from a checkpoint of it", /*closes=*/true,
      RestoreFromCheckpoint},
+    {"CompactedAndRestored", "compacted and restored from a checkpoint of it", /*closes=*/true,
+     CompactAndRestoreFromCheckpoint, /*native=*/false, /*reads_clean=*/true},
     {"ReadOnly", "closed and opened read-only", /*closes=*/true, ReopenReadOnly},
     {"ReadOnlyBesideWriter", "opened read-only beside its writer", /*closes=*/false, OpenReader},
     {"ReadOnlyFollowing", "opened read-only once and refreshed", /*closes=*/false, Follow},

@@ -41,6 +41,8 @@ struct StorageState {
   absl::Status (*enter)(OpenCatalog* catalog);
   // Blocks are committed by transactions where these have the operations, instead of as rows.
   bool native = false;
+  // Readings without intervals find packs that may be read clean.
+  bool reads_clean = false;
 };
 
 std::span<const StorageState> StorageStates();

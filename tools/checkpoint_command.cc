@@ -15,7 +15,7 @@
 #include "tools/flags.h"
 #include "tools/progress.h"
 
-DEFINE_bool(copy, false, "copy table files instead of linking them");
+DEFINE_bool(copy, false, "copy files instead of linking them");
 DECLARE_string(catalog);
 
 namespace varve {
@@ -71,6 +71,12 @@ absl::StatusOr<ExitCode> Restore(const std::string& directory) {
       RestoreCheckpoint(directory, FLAGS_to, OptionsShowing("restoring", &progress)));
   progress.Clear();
   PrintConclusion(StrCat("restored ", directory, " to ", FLAGS_to), summary);
+  for (const std::string& problem : summary.left_out) {
+    std::fputs(StrCat("left out: ", problem, "\n").c_str(), stderr);
+  }
+  if (!summary.left_out.empty()) {
+    std::fputs("the row store has their rows: 'varve repair' makes them anew\n", stderr);
+  }
   return kExitOk;
 }
 
@@ -112,13 +118,14 @@ Command CheckpointCommand() {
       .summary = "make, check and restore copies of the whole catalog",
       .details =
           "create makes a checkpoint at DIR, as one commit left the catalog, while others read it\n"
-          "and write to it. Table files are hard links where the file system allows.\n"
+          "and write to it. Files that never change are hard links where the file system allows.\n"
           "verify proves every byte of a checkpoint and checks the catalog in it.\n"
           "restore makes a catalog of a checkpoint at --to; the checkpoint stays as it is.\n"
+          "Damaged columnar files are left out; 'repair' makes them anew.\n"
           "Nothing may be at DIR, or at --to, yet.",
       .flags = {{"catalog", "PATH", "create: the catalog; without it, the variable VARVE_CATALOG"},
                 {"to", "PATH", "restore: where the catalog goes"},
-                {"copy", "", "create, restore: copy table files instead of linking them"},
+                {"copy", "", "create, restore: copy files instead of linking them"},
                 {"format", "table|csv|json", "verify: how findings are printed"}},
       .min_arguments = 2,
       .max_arguments = 2,

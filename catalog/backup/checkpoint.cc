@@ -13,19 +13,19 @@
 #include "base/failpoint.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "catalog/backup/checkpoint_maker.h"
 #include "catalog/backup/file_copy.h"
-#include "catalog/backup/source_files.h"
 #include "catalog/store/durable_file.h"
 #include "catalog/store/row_store.h"
 #include "catalog/store/store_format.h"
 #include "catalog/store/work_directory.h"
+#include "catalog/tiers/columnar_set.h"
 
 namespace varve {
 namespace {
 
 constexpr std::string_view kMakingSuffix = ".making";
 constexpr std::string_view kRestoringSuffix = ".restoring";
-constexpr uint64_t kCacheBytes = uint64_t{8} << 20;
 
 // Where the path leads, past symbolic links as far as it exists. Without a slash at its end.
 std::filesystem::path Resolved(const std::string& path) {
@@ -52,47 +52,10 @@ absl::Status CheckIsOutside(const std::string& path, const std::string& director
       StrCat(path, " is inside the ", what, " ", directory, "; choose a path outside"));
 }
 
-// Counts the bytes of all files of a checkpoint as they are read.
-class ByteProgress {
- public:
-  ByteProgress(const CheckpointOptions& options, uint64_t total)
-      : options_(options), total_(total) {}
-
-  void Add(uint64_t bytes) {
-    done_ += bytes;
-    if (options_.on_progress) {
-      options_.on_progress(done_, total_);
-    }
-  }
-
- private:
-  const CheckpointOptions& options_;
-  uint64_t done_ = 0;
-  const uint64_t total_;
-};
-
-absl::Status MakeRowsDirectory(const std::string& path) {
-  std::error_code error;
-  const std::string rows = StrCat(path, "/", kRowsDirectory);
-  std::filesystem::create_directory(rows, error);
-  return error ? absl::InternalError(StrCat("cannot make ", rows, ": ", error.message()))
-               : absl::OkStatus();
-}
-
-// The commit that a catalog or checkpoint holds, found by opening it.
-absl::StatusOr<CheckpointInfo> ReadState(const std::string& path) {
-  VARVE_ASSIGN_OR_RETURN(const std::unique_ptr<Catalog> catalog,
-                         Catalog::Open(path, {.read_only = true,
-                                              .block_cache_bytes = kCacheBytes,
-                                              .memory = MemoryMode::kOnDemand}));
-  const ReadView view = catalog->Current();
-  return CheckpointInfo{
-      .uuid = catalog->uuid(), .csn = view.csn(), .last_snapshot = view.last_snapshot()};
-}
-
 // DataLoss when the catalog at `path` does not hold what its statement says.
 absl::Status CheckState(const std::string& path, const CheckpointInfo& info) {
-  VARVE_ASSIGN_OR_RETURN(const CheckpointInfo found, ReadState(path));
+  VARVE_ASSIGN_OR_RETURN(const HeldState state, ReadHeldState(path));
+  const CheckpointInfo& found = state.info;
   if (found.uuid == info.uuid && found.csn == info.csn &&
       found.last_snapshot == info.last_snapshot) {
     return absl::OkStatus();
@@ -101,37 +64,6 @@ absl::Status CheckState(const std::string& path, const CheckpointInfo& info) {
       StrCat(path, " holds commit ", found.csn, ", snapshot ", found.last_snapshot, " of catalog ",
              found.uuid, "; ", kCheckpointFile, " says commit ", info.csn, ", snapshot ",
              info.last_snapshot, " of catalog ", info.uuid, "; take another checkpoint"));
-}
-
-// --- Creating ------------------------------------------------------------------------------------
-
-// Brings one claimed file to where it belongs, unless it is there, synced and checksummed.
-absl::StatusOr<CheckpointFile> Store(const SourceFile& source, const std::string& rows,
-                                     ByteProgress* progress) {
-  const std::string path = StrCat(rows, "/", source.name);
-  const auto count = [progress](uint64_t bytes) { progress->Add(bytes); };
-  CheckpointFile file{.name = StrCat(kRowsDirectory, "/", source.name), .size = source.size};
-  if (source.linked) {
-    VARVE_RETURN_IF_ERROR(SyncFile(path));
-    VARVE_ASSIGN_OR_RETURN(file.checksum, ChecksumFile(path, source.size, count));
-  } else if (!source.contents.empty()) {
-    VARVE_RETURN_IF_ERROR(WriteDurableFile(path, source.contents));
-    VARVE_ASSIGN_OR_RETURN(file.checksum, ChecksumFile(path, source.size, count));
-  } else {
-    VARVE_ASSIGN_OR_RETURN(file.checksum,
-                           CopyFile(source.file, source.name, source.size, path, count));
-  }
-  return file;
-}
-
-absl::StatusOr<CheckpointFile> CopyIdentity(const std::string& from, const std::string& to) {
-  const std::string path = StrCat(from, "/", kIdentityFile);
-  VARVE_ASSIGN_OR_RETURN(const FileDescriptor source, OpenForReading(path));
-  VARVE_ASSIGN_OR_RETURN(const uint64_t size, SizeOf(source, path));
-  VARVE_ASSIGN_OR_RETURN(
-      const uint64_t checksum,
-      CopyFile(source, path, size, StrCat(to, "/", kIdentityFile), ByteCounter()));
-  return CheckpointFile{.name = std::string(kIdentityFile), .size = size, .checksum = checksum};
 }
 
 // --- Checking ------------------------------------------------------------------------------------
@@ -161,7 +93,7 @@ absl::StatusOr<std::string> WhatIsWrong(const std::string& path, const Checkpoin
 absl::StatusOr<std::vector<std::string>> UnlistedFiles(const std::string& directory,
                                                        const CheckpointInfo& info) {
   std::set<std::string> known = {std::string(kCheckpointFile), std::string(CatalogLock::kFileName),
-                                 std::string(kRowsDirectory)};
+                                 std::string(kRowsDirectory), std::string(kColumnarDirectory)};
   for (const CheckpointFile& file : info.files) {
     known.insert(file.name);
   }
@@ -196,9 +128,14 @@ absl::Status Damaged(const std::string& directory, const std::vector<std::string
 
 // --- Restoring -----------------------------------------------------------------------------------
 
-// Tables never change; all other files are appended to or replaced by whoever opens the catalog.
-bool IsTable(const CheckpointFile& file) {
-  return file.name.ends_with(".sst");
+bool IsColumnar(const CheckpointFile& file) {
+  return file.name.starts_with(StrCat(kColumnarDirectory, "/"));
+}
+
+// Tables and columnar files never change; all other files are appended to or replaced by whoever
+// opens the catalog.
+bool NeverChanges(const CheckpointFile& file) {
+  return file.name.ends_with(".sst") || IsColumnar(file);
 }
 
 // Brings one file of a checkpoint into a new catalog. What is wrong with it: DataLoss.
@@ -210,7 +147,7 @@ absl::StatusOr<bool> RestoreFile(const std::string& directory, const CheckpointF
   if (!problem.empty()) {
     return Damaged(directory, {problem});
   }
-  if (share && IsTable(file)) {
+  if (share && NeverChanges(file)) {
     VARVE_ASSIGN_OR_RETURN(const bool linked, LinkFile(from, to));
     if (linked) {
       VARVE_RETURN_IF_ERROR(SyncFile(to));
@@ -233,40 +170,12 @@ absl::StatusOr<CheckpointSummary> CreateCheckpoint(const Catalog& catalog,
   VARVE_RETURN_IF_ERROR(CheckIsOutside(directory, catalog.path(), "catalog"));
   VARVE_ASSIGN_OR_RETURN(const std::unique_ptr<WorkDirectory> work,
                          WorkDirectory::Create(directory, kMakingSuffix, "a checkpoint"));
-  VARVE_RETURN_IF_ERROR(MakeRowsDirectory(work->path()));
   VARVE_FAILPOINT("checkpoint/before_files");
-
-  CheckpointSummary summary;
-  CheckpointInfo& info = summary.info;
-  const std::string rows = StrCat(work->path(), "/", kRowsDirectory);
-  {
-    VARVE_ASSIGN_OR_RETURN(
-        const std::vector<SourceFile> sources,
-        ClaimFiles(*catalog.Current().state()->store, rows, /*share=*/!options.copy));
-    uint64_t total = 0;
-    for (const SourceFile& source : sources) {
-      total += source.size;
-    }
-    ByteProgress progress(options, total);
-    VARVE_ASSIGN_OR_RETURN(CheckpointFile identity, CopyIdentity(catalog.path(), work->path()));
-    summary.copied_bytes += identity.size;
-    info.files.push_back(std::move(identity));
-    for (const SourceFile& source : sources) {
-      VARVE_FAILPOINT("checkpoint/between_files");
-      VARVE_ASSIGN_OR_RETURN(CheckpointFile file, Store(source, rows, &progress));
-      (source.linked ? summary.linked_bytes : summary.copied_bytes) += file.size;
-      info.files.push_back(std::move(file));
-    }
-  }
-  VARVE_RETURN_IF_ERROR(SyncDirectory(rows));
-
-  VARVE_ASSIGN_OR_RETURN(const CheckpointInfo state, ReadState(work->path()));
-  info.uuid = state.uuid;
-  info.csn = state.csn;
-  info.last_snapshot = state.last_snapshot;
-  info.created = absl::Now();
-  VARVE_RETURN_IF_ERROR(
-      WriteDurableFile(StrCat(work->path(), "/", kCheckpointFile), SerializeCheckpointInfo(info)));
+  VARVE_ASSIGN_OR_RETURN(CheckpointSummary summary,
+                         MakeCheckpointFiles(catalog, work->path(), options));
+  summary.info.created = absl::Now();
+  VARVE_RETURN_IF_ERROR(WriteDurableFile(StrCat(work->path(), "/", kCheckpointFile),
+                                         SerializeCheckpointInfo(summary.info)));
   VARVE_FAILPOINT("checkpoint/before_rename");
   VARVE_RETURN_IF_ERROR(work->Publish());
   // The lock's file has served; a checkpoint is never locked.
@@ -278,7 +187,7 @@ absl::StatusOr<CheckpointSummary> CreateCheckpoint(const Catalog& catalog,
 absl::StatusOr<CheckpointInfo> CheckCheckpointFiles(const std::string& directory,
                                                     const CheckpointOptions& options) {
   VARVE_ASSIGN_OR_RETURN(CheckpointInfo info, ReadCheckpointInfo(directory));
-  ByteProgress progress(options, info.total_bytes());
+  ByteProgress progress(options.on_progress, info.total_bytes());
   std::vector<std::string> problems;
   for (const CheckpointFile& file : info.files) {
     VARVE_ASSIGN_OR_RETURN(std::string problem,
@@ -306,6 +215,9 @@ absl::StatusOr<VerifySummary> VerifyCheckpoint(const std::string& directory,
   VARVE_ASSIGN_OR_RETURN(
       const std::unique_ptr<Catalog> catalog,
       Catalog::Open(directory, {.read_only = true, .memory = MemoryMode::kOnDemand}));
+  if (!catalog->LatestState()->columnar->manifest().files().empty()) {
+    catalog->WaitForMemory().IgnoreError();  // without it they are not compared with the row store
+  }
   const ReadView view = catalog->Current();
   VARVE_RETURN_IF_ERROR(
       FromRocksDb(view.state()->store->db().VerifyChecksum(), StrCat("reading ", directory)));
@@ -320,14 +232,27 @@ absl::StatusOr<CheckpointSummary> RestoreCheckpoint(const std::string& directory
   VARVE_RETURN_IF_ERROR(CheckIsOutside(path, directory, "checkpoint"));
   VARVE_ASSIGN_OR_RETURN(const std::unique_ptr<WorkDirectory> work,
                          WorkDirectory::Create(path, kRestoringSuffix, "a restore"));
-  VARVE_RETURN_IF_ERROR(MakeRowsDirectory(work->path()));
-  ByteProgress progress(options, summary.info.total_bytes());
-  for (const CheckpointFile& file : summary.info.files) {
-    VARVE_ASSIGN_OR_RETURN(const bool linked, RestoreFile(directory, file, work->path(),
-                                                          /*share=*/!options.copy, &progress));
-    (linked ? summary.linked_bytes : summary.copied_bytes) += file.size;
+  const std::string rows = StrCat(work->path(), "/", kRowsDirectory);
+  const std::string columnar = StrCat(work->path(), "/", kColumnarDirectory);
+  const std::vector<CheckpointFile>& files = summary.info.files;
+  const bool has_columnar = std::any_of(files.begin(), files.end(), IsColumnar);
+  VARVE_RETURN_IF_ERROR(MakeDirectory(rows));
+  VARVE_RETURN_IF_ERROR(has_columnar ? MakeDirectory(columnar) : absl::OkStatus());
+  ByteProgress progress(options.on_progress, summary.info.total_bytes());
+  for (const CheckpointFile& file : files) {
+    const absl::StatusOr<bool> linked =
+        RestoreFile(directory, file, work->path(), /*share=*/!options.copy, &progress);
+    if (absl::IsDataLoss(linked.status()) && IsColumnar(file)) {
+      std::error_code ignored;
+      std::filesystem::remove(StrCat(work->path(), "/", file.name), ignored);
+      summary.left_out.emplace_back(MessageOf(linked.status()));
+      continue;
+    }
+    VARVE_RETURN_IF_ERROR(linked.status());
+    (*linked ? summary.linked_bytes : summary.copied_bytes) += file.size;
   }
-  VARVE_RETURN_IF_ERROR(SyncDirectory(StrCat(work->path(), "/", kRowsDirectory)));
+  VARVE_RETURN_IF_ERROR(SyncDirectory(rows));
+  VARVE_RETURN_IF_ERROR(has_columnar ? SyncDirectory(columnar) : absl::OkStatus());
   VARVE_RETURN_IF_ERROR(CheckState(work->path(), summary.info));
   VARVE_RETURN_IF_ERROR(work->Publish());
   return summary;

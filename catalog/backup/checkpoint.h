@@ -2,9 +2,12 @@
 //
 // A checkpoint is a directory laid out as a catalog, with a file CHECKPOINT beside VARVE that says
 // what it holds and how to prove every byte of it (checkpoint_info.h). It can be read in place,
-// opened read-only; opening it for writing is refused. Table files are hard links to those of the
-// catalog where the file system allows: RocksDB never changes one, it writes new ones and removes
-// names. All else is copied.
+// opened read-only; opening it for writing is refused. Table files and columnar files are hard
+// links to those of the catalog where the file system allows: neither is ever changed, new ones are
+// written and names removed. All else is copied.
+//
+// Columnar files are those that the manifest of this very commit names (columnar_files.h). One that
+// the catalog has lost is not in the checkpoint either: the row store has its rows.
 //
 // Each function leaves its result wholly at its path, by a rename after everything is synced, or
 // nothing there.
@@ -15,6 +18,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "catalog/backup/checkpoint_info.h"
@@ -24,7 +28,8 @@
 namespace varve {
 
 struct CheckpointOptions {
-  // Copies table files, too, so that no damage done to one copy's bytes reaches the other.
+  // Copies table files and columnar files, too, so that no damage done to one copy's bytes reaches
+  // the other.
   bool copy = false;
   // Called now and then: bytes read so far, of how many.
   std::function<void(uint64_t bytes, uint64_t total)> on_progress;
@@ -34,6 +39,9 @@ struct CheckpointSummary {
   CheckpointInfo info;
   uint64_t linked_bytes = 0;
   uint64_t copied_bytes = 0;
+  // Of a restore: what is wrong with each columnar file that was left out. The row store answers
+  // for it until it is made anew (tiers/compaction.h).
+  std::vector<std::string> left_out;
 };
 
 // Makes a checkpoint at `directory`, which must not exist. Of a catalog open for writing, it has
@@ -59,8 +67,9 @@ absl::StatusOr<VerifySummary> VerifyCheckpoint(const std::string& directory,
                                                const std::function<void(const Finding&)>& report);
 
 // Makes a catalog of a checkpoint at `path`, which must not exist; it keeps the uuid. Nothing that
-// is later written to it changes the checkpoint. Errors: those of CheckCheckpointFiles, of whose
-// checks it makes all that concern what it takes; and AlreadyExists, NotFound (the directory above
+// is later written to it changes the checkpoint. A columnar file that is damaged or missing is left
+// out. Errors: those of CheckCheckpointFiles, of whose checks it makes all that concern the other
+// files it takes; and AlreadyExists, NotFound (the directory above
 // `path`), InvalidArgument (`path` is inside the checkpoint), Unavailable, ResourceExhausted.
 absl::StatusOr<CheckpointSummary> RestoreCheckpoint(const std::string& directory,
                                                     const std::string& path,

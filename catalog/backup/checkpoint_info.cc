@@ -2,6 +2,7 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -14,11 +15,14 @@
 #include "base/strings.h"
 #include "base/text.h"
 #include "catalog/store/row_store.h"
+#include "catalog/tiers/columnar_set.h"
 
 namespace varve {
 namespace {
 
-constexpr uint32_t kFormat = 1;
+// Without columnar files in it a checkpoint is one of the first format.
+constexpr uint32_t kFirstFormat = 1;
+constexpr uint32_t kFormat = 2;
 constexpr std::string_view kTitle = "varve checkpoint, format ";
 constexpr size_t kChecksumDigits = 16;
 
@@ -39,6 +43,9 @@ std::optional<uint64_t> ParseChecksum(std::string_view text) {
 bool IsFileOfCatalog(std::string_view name) {
   if (name == kIdentityFile) {
     return true;
+  }
+  if (const std::string columnar = StrCat(kColumnarDirectory, "/"); name.starts_with(columnar)) {
+    return ColumnarFileNumber(name.substr(columnar.size())).has_value();
   }
   const std::string prefix = StrCat(kRowsDirectory, "/");
   return name.starts_with(prefix) && name.size() > prefix.size() &&
@@ -129,9 +136,13 @@ uint64_t CheckpointInfo::total_bytes() const {
 }
 
 std::string SerializeCheckpointInfo(const CheckpointInfo& info) {
+  const bool has_columnar =
+      std::any_of(info.files.begin(), info.files.end(), [](const CheckpointFile& file) {
+        return file.name.starts_with(StrCat(kColumnarDirectory, "/"));
+      });
   std::string text =
-      StrCat(kTitle, kFormat, "\nuuid ", info.uuid, "\ncsn ", info.csn, "\nlast_snapshot ",
-             info.last_snapshot, "\ncreated ",
+      StrCat(kTitle, has_columnar ? kFormat : kFirstFormat, "\nuuid ", info.uuid, "\ncsn ",
+             info.csn, "\nlast_snapshot ", info.last_snapshot, "\ncreated ",
              ToText(TypeKind::kTimestampTz, Datum::Int64(absl::ToUnixMicros(info.created))), "\n");
   for (const CheckpointFile& file : info.files) {
     StrAppend(&text, "file ", file.name, " ", file.size, " ", ChecksumText(file.checksum), "\n");

@@ -2,13 +2,16 @@
 //
 // Text, one line a fact:
 //
-//   varve checkpoint, format 1
+//   varve checkpoint, format 2
 //   uuid 0b8e…
 //   csn 42
 //   last_snapshot 17
 //   created 2026-11-30 08:37:06.331149+00
+//   file columnar/00000003.vcol 8901 fedcba9876543210
 //   file rows/000012.sst 34567 0123456789abcdef       name, bytes, XXH3-64 of them; one line each
 //   checksum 89ab…                                    XXH3-64 of all lines above
+//
+// Without columnar files it has format 1, which is the same otherwise.
 //
 // Thread-safety: values and free functions.
 #pragma once
@@ -25,7 +28,7 @@
 namespace varve {
 
 struct CheckpointFile {
-  std::string name;  // below the checkpoint: "VARVE", "rows/000012.sst"
+  std::string name;  // below the checkpoint: "VARVE", "rows/000012.sst", "columnar/00000003.vcol"
   uint64_t size = 0;
   uint64_t checksum = 0;
 };

@@ -127,6 +127,11 @@ absl::Status SyncFile(const std::string& path) {
   return Sync(file.get(), path);
 }
 
+absl::Status MakeDirectory(const std::string& path) {
+  return mkdir(path.c_str(), 0755) == 0 || errno == EEXIST ? absl::OkStatus()
+                                                           : SystemError("cannot make", path);
+}
+
 absl::StatusOr<bool> LinkFile(const std::string& from, const std::string& to) {
   if (link(from.c_str(), to.c_str()) == 0) {
     return true;

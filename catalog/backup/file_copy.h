@@ -49,6 +49,9 @@ absl::StatusOr<uint64_t> ChecksumFile(const std::string& path, uint64_t size,
 
 absl::Status SyncFile(const std::string& path);
 
+// Makes a directory, unless it is there.
+absl::Status MakeDirectory(const std::string& path);
+
 // Gives a file another name. false: the two places cannot share a file (they are on different file
 // systems, or the file system has no hard links); copy it then. NotFound when `from` is not there.
 absl::StatusOr<bool> LinkFile(const std::string& from, const std::string& to);

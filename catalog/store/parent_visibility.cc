@@ -19,6 +19,17 @@ ParentVisibility::ParentVisibility(ReadView view, const RelationRef& child, bool
 }
 
 absl::Status ParentVisibility::LoadGroup() {
+  if (loaded_ && group_ == loaded_group_) {
+    return absl::OkStatus();
+  }
+  loaded_ = false;
+  VARVE_RETURN_IF_ERROR(ReadGroup());
+  loaded_group_ = group_;
+  loaded_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status ParentVisibility::ReadGroup() {
   ids_.clear();
   intervals_.clear();
   hint_ = 0;
@@ -57,37 +68,55 @@ absl::Status ParentVisibility::LoadGroup() {
   }
 }
 
-absl::StatusOr<SnapshotInterval> ParentVisibility::Find(const DecodedHandle& child_handle) {
-  bool same_group = loaded_;
-  for (size_t i = 0; i + 1 < key_positions_.size(); ++i) {
-    same_group = same_group && group_[i] == child_handle.key[key_positions_[i]];
-  }
-  if (!same_group) {
-    loaded_ = false;
-    for (size_t i = 0; i + 1 < key_positions_.size(); ++i) {
-      group_[i] = child_handle.key[key_positions_[i]];
-    }
-    VARVE_RETURN_IF_ERROR(LoadGroup());
-    loaded_ = true;
-  }
-  const Datum& last = child_handle.key[key_positions_.back()];
-  if (last.is_null()) {
-    return kNowhere;
-  }
-  const int64_t id = last.int64_value();
+bool ParentVisibility::MoveTo(int64_t id) {
   // Mostly the same parent or the next one; else a binary search over the group.
   if (hint_ + 1 < ids_.size() && ids_[hint_ + 1] == id) {
     ++hint_;
-  } else if (hint_ >= ids_.size() || ids_[hint_] != id) {
-    hint_ = static_cast<size_t>(std::lower_bound(ids_.begin(), ids_.end(), id) - ids_.begin());
-    if (hint_ == ids_.size() || ids_[hint_] != id) {
-      return kNowhere;
+    return true;
+  }
+  if (hint_ < ids_.size() && ids_[hint_] == id) {
+    return true;
+  }
+  hint_ = static_cast<size_t>(std::lower_bound(ids_.begin(), ids_.end(), id) - ids_.begin());
+  return hint_ < ids_.size() && ids_[hint_] == id;
+}
+
+absl::StatusOr<SnapshotInterval> ParentVisibility::Find(const DecodedHandle& child_handle) {
+  for (size_t i = 0; i + 1 < key_positions_.size(); ++i) {
+    group_[i] = child_handle.key[key_positions_[i]];
+  }
+  VARVE_RETURN_IF_ERROR(LoadGroup());
+  const Datum& last = child_handle.key[key_positions_.back()];
+  if (last.is_null() || !MoveTo(last.int64_value())) {
+    return kNowhere;
+  }
+  return all_versions_ ? intervals_[hint_] : SnapshotInterval{};
+}
+
+absl::Status ParentVisibility::FindVisible(std::span<const ColumnVector* const> key,
+                                           std::span<const uint32_t> rows,
+                                           std::vector<uint32_t>* visible) {
+  visible->clear();
+  const std::span<const ColumnVector* const> group = key.first(key.size() - 1);
+  const ColumnVector& ids = *key.back();
+  const auto same_group = [&](uint32_t a, uint32_t b) {
+    return std::ranges::all_of(group, [&](const ColumnVector* column) {
+      return column->int64s()[a] == column->int64s()[b] && column->is_null(a) == column->is_null(b);
+    });
+  };
+  for (size_t i = 0; i < rows.size();) {
+    const uint32_t first = rows[i];
+    for (size_t column = 0; column < group.size(); ++column) {
+      group_[column] = group[column]->at(first);
+    }
+    VARVE_RETURN_IF_ERROR(LoadGroup());
+    for (; i < rows.size() && same_group(first, rows[i]); ++i) {
+      if (!ids.is_null(rows[i]) && MoveTo(ids.int64s()[rows[i]])) {
+        visible->push_back(rows[i]);
+      }
     }
   }
-  if (all_versions_) {
-    return intervals_[hint_];
-  }
-  return SnapshotInterval{};
+  return absl::OkStatus();
 }
 
 }  // namespace varve

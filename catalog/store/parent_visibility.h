@@ -8,10 +8,14 @@
 // Thread-safety: one thread. Ownership: shares the view's state.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/column_batch.h"
 #include "catalog/handle.h"
 #include "catalog/read_view.h"
 
@@ -28,8 +32,18 @@ class ParentVisibility {
   // parent.
   absl::StatusOr<SnapshotInterval> Find(const DecodedHandle& child_handle);
 
+  // Sets `visible` to those of `rows` that Find has an interval for. `key`: the columns that make
+  // up the parent's handle, in the order of the child's parent_handle. For whole packs; requires:
+  // not all_versions.
+  absl::Status FindVisible(std::span<const ColumnVector* const> key, std::span<const uint32_t> rows,
+                           std::vector<uint32_t>* visible);
+
  private:
+  // Loads the group of group_, unless it is loaded.
   absl::Status LoadGroup();
+  absl::Status ReadGroup();
+  // Moves hint_ to the parent; false if the group has none with this id.
+  bool MoveTo(int64_t id);
 
   ReadView view_;
   RelationRef parent_;
@@ -37,6 +51,7 @@ class ParentVisibility {
   std::vector<size_t> key_positions_;  // where the parent's key stands in the child's handle
   std::vector<size_t> load_columns_;
   std::vector<Datum> group_;  // leading key of the loaded group: integers, never borrowed bytes
+  std::vector<Datum> loaded_group_;
   bool loaded_ = false;
   std::vector<int64_t> ids_;                 // last key column of the group's parents, ascending
   std::vector<SnapshotInterval> intervals_;  // beside ids_, all_versions only

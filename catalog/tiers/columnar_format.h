@@ -8,11 +8,13 @@
 //
 // Tables of L2 can have derived columns, which are made from the row and which no relation has:
 // those of file column statistics have their bounds as order-preserving numbers
-// (statistics_keys.h).
+// (statistics_keys.h), and the texts of the bounds only where these do not say them
+// (bound_texts.h).
 //
 // Thread-safety: free functions.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,6 +32,18 @@ namespace varve {
 inline constexpr uint32_t kMinKeyColumn = 0xffff'0000;
 inline constexpr uint32_t kMaxKeyColumn = 0xffff'0001;
 inline constexpr uint32_t kKeyTypeColumn = 0xffff'0002;
+inline constexpr uint32_t kKeyTextsColumn = 0xffff'0003;
+// Those of file column statistics, in the order in which they stand in a table.
+struct DerivedColumnId {
+  uint32_t id = 0;
+  PhysicalType type = PhysicalType::kInt64;
+};
+inline constexpr std::array<DerivedColumnId, 4> kStatisticsKeyColumns = {{
+    {.id = kMinKeyColumn, .type = PhysicalType::kInt128},
+    {.id = kMaxKeyColumn, .type = PhysicalType::kInt128},
+    {.id = kKeyTypeColumn, .type = PhysicalType::kInt64},
+    {.id = kKeyTextsColumn, .type = PhysicalType::kInt64},
+}};
 
 HandleType HandleTypeOf(const RelationSchema& relation);
 

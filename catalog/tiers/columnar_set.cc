@@ -80,6 +80,8 @@ void ColumnarSet::AddFile(const proto::ColumnarFileEntry& entry,
                           absl::StatusOr<std::shared_ptr<const StoredColumnarFile>> file) {
   if (file.ok()) {
     files_[entry.number()] = *file;
+  } else {
+    not_open_[entry.number()] = file.status();
   }
   for (const proto::ColumnarTableEntry& table : entry.tables()) {
     RelationColumns& columns = relations_[table.relation()];
@@ -132,6 +134,11 @@ std::shared_ptr<const ColumnarSet> ColumnarSet::Open(rocksdb::FileSystem* file_s
 const RelationColumns* ColumnarSet::Find(RelationId relation) const {
   const auto it = relations_.find(relation);
   return it == relations_.end() ? nullptr : &it->second;
+}
+
+absl::Status ColumnarSet::WhyNotOpen(uint64_t number) const {
+  const auto it = not_open_.find(number);
+  return it == not_open_.end() ? absl::OkStatus() : it->second;
 }
 
 bool ColumnarSet::IsComplete(RelationId relation) const {

@@ -120,6 +120,8 @@ class ColumnarSet {
   const absl::flat_hash_map<uint64_t, std::shared_ptr<const StoredColumnarFile>>& files() const {
     return files_;
   }
+  // Why a file of the manifest could not be opened; OK: it is open, or no file of the manifest.
+  absl::Status WhyNotOpen(uint64_t number) const;
 
  private:
   void AddFile(const proto::ColumnarFileEntry& entry,
@@ -129,6 +131,7 @@ class ColumnarSet {
   proto::ColumnarManifest manifest_;
   std::shared_ptr<const PackCache> cache_;
   absl::flat_hash_map<uint64_t, std::shared_ptr<const StoredColumnarFile>> files_;
+  absl::flat_hash_map<uint64_t, absl::Status> not_open_;  // the other ones
   absl::flat_hash_map<RelationId, RelationColumns> relations_;
   absl::flat_hash_set<RelationId> incomplete_;
 };

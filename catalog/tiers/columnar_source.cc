@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/key_codec.h"
 #include "base/status.h"
 #include "catalog/tiers/columnar_format.h"
 #include "catalog/tiers/memory_format.h"
@@ -43,7 +44,19 @@ bool MayMatch(const Term& term, const PackMinMax& pack) {
   }
 }
 
+// Whether the table can have rows in the range, as far as its Bloom filter knows: it knows of
+// ranges of a single handle.
+bool MayHoldRowsOf(const ColumnarTable& table, const HandleRange& range) {
+  const bool is_one_handle = table.schema().handle == HandleType::kInt &&
+                             range.lower.size() == kIntHandleSize &&
+                             range.upper == PrefixSuccessor(range.lower);
+  return !is_one_handle || table.MayContain(DecodeTableHandle(HandleType::kInt, range.lower));
+}
+
 constexpr size_t kAtOnce = 64;  // packs looked at for one read ahead
+
+// Texts that are kept as keys are made for a whole pack when at least one in so many is wanted.
+constexpr size_t kMadeWhole = 8;
 
 }  // namespace
 
@@ -53,6 +66,11 @@ ColumnarSource::ColumnarSource(std::vector<ColumnarPart> parts, ColumnarSourceOp
   for (const size_t column : options_.read.columns) {
     types_.push_back(relation.columns.column(column).type.physical());
     slots_.push_back(SlotOfColumn(relation, column));
+  }
+  for (size_t column = 0; column < relation.columns.num_columns(); ++column) {
+    if (const std::optional<BoundSide> side = BoundSideOf(relation, column)) {
+      bound_slots_.emplace_back(SlotOfColumn(relation, column), *side);
+    }
   }
   const auto needs_version = [&](size_t column) {
     return column == relation.begin_column || column == relation.end_column;
@@ -74,6 +92,9 @@ ColumnarSource::ColumnarSource(std::vector<ColumnarPart> parts, ColumnarSourceOp
 void ColumnarSource::FindStretches() {
   for (size_t part = 0; part < parts_.size(); ++part) {
     const ColumnarTable& table = *parts_[part].table;
+    if (!MayHoldRowsOf(table, options_.read.range)) {
+      continue;
+    }
     for (const HandleRange& of_part : parts_[part].ranges) {
       const HandleRange range = Intersection(of_part, options_.read.range);
       if (range.empty()) {
@@ -133,7 +154,7 @@ bool ColumnarSource::IsSkipped(size_t pack) const {
   }
   for (const Term& term : options_.read.predicate->terms()) {
     const ColumnSlot slot = SlotOfColumn(*options_.relation, term.column);
-    if (slot.kind() != ColumnSlot::Kind::kData) {
+    if (slot.kind() != ColumnSlot::Kind::kData || RestoredSide(slot).has_value()) {
       continue;
     }
     const ColumnarTable::Column* const column = table().FindColumn(slot.column_id());
@@ -201,6 +222,15 @@ void ColumnarSource::FillBounds(size_t pack, PackBounds* bounds) const {
                        table().end_column().packs[pack].length;
 }
 
+void ColumnarSource::AddSlots(ColumnSlot slot, std::vector<ColumnSlot>* slots) const {
+  slots->push_back(slot);
+  if (const std::optional<BoundSide> side = RestoredSide(slot)) {
+    for (const uint32_t id : {KeyColumnOf(*side), kKeyTypeColumn, kKeyTextsColumn}) {
+      slots->push_back(ColumnSlot::Data(id));
+    }
+  }
+}
+
 // Reads ahead what this pack and those behind it need, as far as they are alike.
 absl::Status ColumnarSource::ReadAhead(size_t pack) {
   const Stretch& stretch = stretches_[stretch_];
@@ -212,10 +242,12 @@ absl::Status ColumnarSource::ReadAhead(size_t pack) {
   }
   std::vector<ColumnSlot> slots;
   if (options_.read.predicate == nullptr || options_.read.predicate->empty()) {
-    slots = slots_;
+    for (const ColumnSlot slot : slots_) {
+      AddSlots(slot, &slots);
+    }
   } else {  // the others may not be needed at all
     for (const Term& term : options_.read.predicate->terms()) {
-      slots.push_back(SlotOfColumn(*options_.relation, term.column));
+      AddSlots(SlotOfColumn(*options_.relation, term.column), &slots);
     }
   }
   if (!clean) {
@@ -328,9 +360,16 @@ absl::StatusOr<std::shared_ptr<const ColumnVector>> ColumnarSource::ReadWholeCol
 
 absl::Status ColumnarSource::ReadColumn(size_t column, std::span<const uint32_t> rows,
                                         ColumnVector* values) {
-  return rows.size() == this->rows()
-             ? reader_->ReadPack(pack_, slots_[column], values)
-             : reader_->ReadPackSelected(pack_, slots_[column], rows, values);
+  if (const std::optional<BoundSide> side = RestoredSide(slots_[column])) {
+    return ReadTexts(*side, rows, values);
+  }
+  return ReadStored(slots_[column], rows, values);
+}
+
+absl::Status ColumnarSource::ReadStored(ColumnSlot slot, std::span<const uint32_t> rows,
+                                        ColumnVector* values) {
+  return rows.size() == this->rows() ? reader_->ReadPack(pack_, slot, values)
+                                     : reader_->ReadPackSelected(pack_, slot, rows, values);
 }
 
 absl::StatusOr<PackSource::Rows> ColumnarSource::RowsInRange() {
@@ -356,7 +395,82 @@ absl::StatusOr<PackSource::Rows> ColumnarSource::RowsInRange() {
 
 absl::StatusOr<std::shared_ptr<const ColumnVector>> ColumnarSource::ReadShared(ColumnSlot slot,
                                                                                PhysicalType type) {
+  if (const std::optional<BoundSide> side = RestoredSide(slot)) {
+    return ReadAllTexts(*side);
+  }
   return reader_->ReadPackShared(pack_, slot, type);
+}
+
+absl::StatusOr<std::shared_ptr<const ColumnVector>> ColumnarSource::ReadNarrowed(ColumnSlot slot) {
+  return reader_->ReadPackNarrowed(pack_, slot);
+}
+
+std::optional<BoundSide> ColumnarSource::RestoredSide(ColumnSlot slot) const {
+  for (const auto& [bound_slot, side] : bound_slots_) {
+    if (bound_slot == slot && table().FindColumn(kKeyTextsColumn) != nullptr) {
+      return side;
+    }
+  }
+  return std::nullopt;
+}
+
+absl::StatusOr<std::shared_ptr<const ColumnVector>> ColumnarSource::ReadAllTexts(BoundSide side) {
+  // What they were made into has a place of its own in the cache.
+  const PackKey key = {.file_id = reader_->file().file_id(),
+                       .relation = table().schema().relation,
+                       .column_id = SlotOfSide(side).column_id(),
+                       .pack = static_cast<uint32_t>(pack_),
+                       .form = PackForm::kMade};
+  if (options_.cache != nullptr) {
+    if (std::shared_ptr<const ColumnVector> cached = options_.cache->Lookup(key)) {
+      ++options_.read.reads->cache_hits;
+      return cached;
+    }
+  }
+  const auto read = [&](ColumnSlot slot, PhysicalType type) {
+    return reader_->ReadPackShared(pack_, slot, type);
+  };
+  VARVE_ASSIGN_OR_RETURN(const auto texts, read(SlotOfSide(side), PhysicalType::kBytes));
+  VARVE_ASSIGN_OR_RETURN(const auto keys,
+                         read(ColumnSlot::Data(KeyColumnOf(side)), PhysicalType::kInt128));
+  VARVE_ASSIGN_OR_RETURN(const auto key_types,
+                         read(ColumnSlot::Data(kKeyTypeColumn), PhysicalType::kInt64));
+  VARVE_ASSIGN_OR_RETURN(const auto key_texts,
+                         read(ColumnSlot::Data(kKeyTextsColumn), PhysicalType::kInt64));
+  auto restored = std::make_shared<ColumnVector>(PhysicalType::kBytes);
+  VARVE_RETURN_IF_ERROR(RestoreTexts(side,
+                                     {.texts = texts.get(),
+                                      .keys = keys.get(),
+                                      .key_types = key_types.get(),
+                                      .key_texts = key_texts.get()},
+                                     restored.get()));
+  if (options_.cache != nullptr) {
+    options_.cache->Insert(key, restored);
+  }
+  return restored;
+}
+
+absl::Status ColumnarSource::ReadTexts(BoundSide side, std::span<const uint32_t> rows,
+                                       ColumnVector* texts) {
+  if (rows.size() * kMadeWhole >= this->rows()) {
+    VARVE_ASSIGN_OR_RETURN(const auto all, ReadAllTexts(side));
+    texts->AppendSelected(*all, rows);
+    return absl::OkStatus();
+  }
+  ColumnVector stored(PhysicalType::kBytes);
+  ColumnVector keys(PhysicalType::kInt128);
+  ColumnVector key_types(PhysicalType::kInt64);
+  ColumnVector key_texts(PhysicalType::kInt64);
+  const auto read = [&](ColumnSlot slot, ColumnVector* values) {
+    return reader_->ReadPackSelected(pack_, slot, rows, values);
+  };
+  VARVE_RETURN_IF_ERROR(read(SlotOfSide(side), &stored));
+  VARVE_RETURN_IF_ERROR(read(ColumnSlot::Data(KeyColumnOf(side)), &keys));
+  VARVE_RETURN_IF_ERROR(read(ColumnSlot::Data(kKeyTypeColumn), &key_types));
+  VARVE_RETURN_IF_ERROR(read(ColumnSlot::Data(kKeyTextsColumn), &key_texts));
+  return RestoreTexts(
+      side, {.texts = &stored, .keys = &keys, .key_types = &key_types, .key_texts = &key_texts},
+      texts);
 }
 
 std::optional<PackMinMax> ColumnarSource::MinMax(uint32_t column_id) const {
@@ -405,9 +519,22 @@ absl::Status ColumnarSource::ReadPack(VersionBlock* block) {
   std::iota(selection_.begin(), selection_.end(), static_cast<uint32_t>(range.from));
   FillIntervals(block);
   FillKeys(block);
-  block->columns.Reset(types_);
+  const bool with_derived = ReadsDerived();
+  std::vector<PhysicalType> types = types_;
+  if (with_derived) {
+    for (const DerivedColumnId& column : kStatisticsKeyColumns) {
+      types.push_back(column.type);
+    }
+  }
+  block->columns.Reset(types);
   for (size_t i = 0; i < slots_.size(); ++i) {
-    VARVE_RETURN_IF_ERROR(ReadColumn(i, selection_, &block->columns.mutable_column(i)));
+    ColumnVector& column = block->columns.mutable_column(i);
+    VARVE_RETURN_IF_ERROR(with_derived ? ReadStored(slots_[i], selection_, &column)
+                                       : ReadColumn(i, selection_, &column));
+  }
+  for (size_t i = slots_.size(); i < types.size(); ++i) {
+    const ColumnSlot slot = ColumnSlot::Data(kStatisticsKeyColumns[i - slots_.size()].id);
+    VARVE_RETURN_IF_ERROR(ReadStored(slot, selection_, &block->columns.mutable_column(i)));
   }
   block->columns.SetNumRows(selection_.size());
   return absl::OkStatus();

@@ -12,9 +12,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catalog/relation.h"
+#include "catalog/tiers/bound_texts.h"
+#include "catalog/tiers/columnar_format.h"
 #include "catalog/tiers/columnar_set.h"
 #include "catalog/tiers/tier_read_options.h"
 #include "catalog/tiers/version_source.h"
@@ -25,6 +28,9 @@ namespace varve {
 struct ColumnarSourceOptions {
   RelationRef relation;
   TierReadOptions read;
+  // ReadPack reads a table's derived columns too, behind the columns asked for, and the columns
+  // that are read with their help as they are stored. For compactions, which would make them again.
+  bool with_derived = false;
   const PackCache* cache = nullptr;  // null: none
 };
 
@@ -49,6 +55,7 @@ class ColumnarSource : public VersionSource, public PackSource {
   absl::StatusOr<Rows> RowsInRange() override;
   absl::StatusOr<std::shared_ptr<const ColumnVector>> ReadShared(ColumnSlot slot,
                                                                  PhysicalType type) override;
+  absl::StatusOr<std::shared_ptr<const ColumnVector>> ReadNarrowed(ColumnSlot slot) override;
   std::optional<PackMinMax> MinMax(uint32_t column_id) const override;
 
  private:
@@ -65,8 +72,22 @@ class ColumnarSource : public VersionSource, public PackSource {
   bool IsSkipped(size_t pack) const;
   std::optional<CleanReadRejection> Judge(size_t pack) const;
   bool IsWholeInRange(size_t pack) const;
+  // The slots that a column is read from.
+  void AddSlots(ColumnSlot slot, std::vector<ColumnSlot>* slots) const;
   absl::Status ReadAhead(size_t pack);
   void FillBounds(size_t pack, PackBounds* bounds) const;
+  // Whose texts the slot has, if the open table has some of them as keys (bound_texts.h).
+  std::optional<BoundSide> RestoredSide(ColumnSlot slot) const;
+  ColumnSlot SlotOfSide(BoundSide side) const {
+    return bound_slots_[static_cast<size_t>(side)].first;
+  }
+  bool ReadsDerived() const {
+    return options_.with_derived && table().FindColumn(kKeyTextsColumn) != nullptr;
+  }
+  // As it is stored.
+  absl::Status ReadStored(ColumnSlot slot, std::span<const uint32_t> rows, ColumnVector* values);
+  absl::Status ReadTexts(BoundSide side, std::span<const uint32_t> rows, ColumnVector* texts);
+  absl::StatusOr<std::shared_ptr<const ColumnVector>> ReadAllTexts(BoundSide side);
   absl::Status ReadHandles();
   absl::Status ReadVersions();
   void FillIntervals(VersionBlock* block) const;
@@ -78,7 +99,9 @@ class ColumnarSource : public VersionSource, public PackSource {
   const ColumnarSourceOptions options_;
   std::vector<PhysicalType> types_;
   std::vector<ColumnSlot> slots_;  // per column asked for
-  bool by_snapshot_ = false;       // rows come and go with snapshots, and one is asked for
+  // Of the columns of the relation that have texts of bounds.
+  std::vector<std::pair<ColumnSlot, BoundSide>> bound_slots_;
+  bool by_snapshot_ = false;  // rows come and go with snapshots, and one is asked for
   bool projection_needs_version_ = false;
   bool predicate_needs_version_ = false;
   std::vector<Stretch> stretches_;

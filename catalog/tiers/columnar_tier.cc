@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "catalog/catalog.h"
@@ -113,9 +114,15 @@ void ColumnarTier::RemoveOrphans(const ColumnarSet& set) {
   }
 }
 
+absl::Status ColumnarTier::WithoutInstalls(const std::function<absl::Status()>& work) {
+  const std::lock_guard lock(install_);
+  return work();
+}
+
 absl::Status ColumnarTier::Install(Catalog& catalog, proto::ColumnarManifest manifest,
                                    const std::vector<proto::ColumnarFileEntry>& written,
                                    const std::function<absl::Status(Commit&)>& prepare) {
+  const std::lock_guard lock(install_);
   manifest.set_next_file(next_file_);
   const std::shared_ptr<const StoreState> before = catalog.LatestState();
   bool may_be_installed = false;  // after a commit that failed, only the next opening tells
@@ -145,7 +152,7 @@ absl::Status ColumnarTier::Install(Catalog& catalog, proto::ColumnarManifest man
       return absl::OkStatus();
     }});
   };
-  const absl::Status status = install();
+  absl::Status status = install();
   if (!status.ok()) {
     if (!may_be_installed) {
       RemoveFiles(place_, written);
@@ -153,9 +160,19 @@ absl::Status ColumnarTier::Install(Catalog& catalog, proto::ColumnarManifest man
     return status;
   }
   const std::shared_ptr<const StoreState> after = catalog.LatestState();
-  for (const auto& [number, file] : before->columnar->files()) {
-    if (!after->columnar->files().contains(number)) {
-      file->MakeObsolete();
+  absl::flat_hash_set<uint64_t> kept;
+  for (const proto::ColumnarFileEntry& entry : after->columnar->manifest().files()) {
+    kept.insert(entry.number());
+  }
+  for (const proto::ColumnarFileEntry& entry : before->columnar->manifest().files()) {
+    if (kept.contains(entry.number())) {
+      continue;
+    }
+    const auto open = before->columnar->files().find(entry.number());
+    if (open != before->columnar->files().end()) {
+      open->second->MakeObsolete();
+    } else {  // it could not be opened, so no reader has it
+      RemoveFiles(place_, {entry});
     }
   }
   return absl::OkStatus();

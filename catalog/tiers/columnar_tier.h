@@ -35,6 +35,9 @@ class ColumnarTier {
 
   // Held while files are made and installed: flushes and compactions go one after the other.
   std::mutex& maintenance_mutex() { return maintenance_; }
+  // Runs `work` while no manifest is installed: the latest state's is that of the row store. Work
+  // on files goes on meanwhile, up to where it installs them.
+  absl::Status WithoutInstalls(const std::function<absl::Status()>& work);
   const ColumnarPlace& place() const { return place_; }
   rocksdb::FileSystem* file_system() const { return file_system_.get(); }
 
@@ -60,6 +63,7 @@ class ColumnarTier {
   const std::shared_ptr<rocksdb::FileSystem> file_system_;
   const std::string catalog_path_;
   std::mutex maintenance_;
+  std::mutex install_;  // taken after `maintenance_`, before the commit lock
   std::atomic<uint64_t> next_file_ = 1;
   ColumnarPlace place_;
   std::once_flag cache_made_;

@@ -27,7 +27,8 @@ bool ColumnarBuffer::is_full() const {
   return rows_.num_rows() >= kBufferedRows;
 }
 
-void ColumnarBuffer::Add(const VersionBlock& block, std::span<const uint32_t> rows) {
+absl::Status ColumnarBuffer::Add(const VersionBlock& block, std::span<const uint32_t> rows,
+                                 DerivedColumns* derived) {
   if (!block.erased.empty() && rows_.erased.empty()) {
     rows_.erased.resize(rows_.num_rows());
   }
@@ -46,21 +47,20 @@ void ColumnarBuffer::Add(const VersionBlock& block, std::span<const uint32_t> ro
       rows_.erased.push_back(block.is_erased(row) ? 1 : 0);
     }
   }
+  const auto is_rewritten = [&](size_t column) {
+    const std::span<const size_t> rewritten =
+        derived == nullptr ? std::span<const size_t>() : derived->rewritten();
+    return std::find(rewritten.begin(), rewritten.end(), column) != rewritten.end();
+  };
   for (size_t i = 0; i < num_relation_columns_; ++i) {
-    rows_.columns.mutable_column(i).AppendSelected(block.columns.column(i), rows);
+    if (!is_rewritten(i)) {
+      rows_.columns.mutable_column(i).AppendSelected(block.columns.column(i), rows);
+    }
   }
-  if (num_relation_columns_ == rows_.columns.num_columns()) {
-    rows_.columns.SetNumRows(rows_.num_rows());
-  }
-}
-
-absl::Status ColumnarBuffer::Add(const VersionBlock& block, std::span<const uint32_t> rows,
-                                 DerivedColumns* derived) {
-  Add(block, rows);
   if (derived != nullptr) {
     VARVE_RETURN_IF_ERROR(derived->Append(block, rows, num_relation_columns_, &rows_.columns));
-    rows_.columns.SetNumRows(rows_.num_rows());
   }
+  rows_.columns.SetNumRows(rows_.num_rows());
   return absl::OkStatus();
 }
 
@@ -76,7 +76,7 @@ absl::Status AppendMerged(const RelationSchema& relation, VersionMerger* merger,
     }
     rows.resize(run.to - run.from);
     std::iota(rows.begin(), rows.end(), static_cast<uint32_t>(run.from));
-    buffer.Add(*run.block, rows);
+    VARVE_RETURN_IF_ERROR(buffer.Add(*run.block, rows));
     if (buffer.is_full()) {
       VARVE_RETURN_IF_ERROR(append(buffer.rows()));
       buffer.Clear();

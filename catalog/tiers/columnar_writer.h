@@ -37,8 +37,11 @@ class DerivedColumns {
  public:
   virtual ~DerivedColumns() = default;
   virtual std::span<const ColumnarColumn> columns() const = 0;
-  // Appends a value for each of the rows to the columns of `out` from position `first` on. The
-  // block has the columns of TableColumnsOf.
+  // Positions of columns of the relation that it writes too, otherwise than they are in the row.
+  virtual std::span<const size_t> rewritten() const = 0;
+  // Appends a value for each of the rows to the columns of `out` from position `first` on, and to
+  // those it rewrites. The block has the columns of TableColumnsOf, or those as a table has them
+  // and behind them its derived ones (ColumnarSourceOptions::with_derived).
   virtual absl::Status Append(const VersionBlock& block, std::span<const uint32_t> rows,
                               size_t first, ColumnBatch* out) = 0;
 };
@@ -49,11 +52,9 @@ class ColumnarBuffer {
   explicit ColumnarBuffer(const RelationSchema& relation,
                           std::span<const ColumnarColumn> derived = {});
 
-  // Adds rows of a block, ascending. Requires: no derived columns.
-  void Add(const VersionBlock& block, std::span<const uint32_t> rows);
-  // … with derived columns; null: there are none.
+  // Adds rows of a block, ascending. `derived`: those that the buffer was made with; null: none.
   absl::Status Add(const VersionBlock& block, std::span<const uint32_t> rows,
-                   DerivedColumns* derived);
+                   DerivedColumns* derived = nullptr);
   const ColumnarRows& rows() const { return rows_; }
   void Clear() { rows_.Clear(); }
   bool is_full() const;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/time/clock.h"
 #include "base/failpoint.h"
 #include "base/status.h"
@@ -18,6 +19,7 @@
 #include "catalog/tiers/columnar_source.h"
 #include "catalog/tiers/columnar_tier.h"
 #include "catalog/tiers/columnar_writer.h"
+#include "catalog/tiers/manifest_edits.h"
 #include "catalog/tiers/statistics_keys.h"
 #include "catalog/tiers/store_source.h"
 #include "catalog/tiers/tier_metrics.h"
@@ -79,59 +81,6 @@ bool IsChosen(const std::vector<RelationId>& relations, RelationId relation) {
          std::find(relations.begin(), relations.end(), relation) != relations.end();
 }
 
-// Takes a range of a relation away from the L1 files of a manifest, and files that answer for
-// nothing any more out of it.
-void TakeFromL1(RelationId relation, const HandleRange& range, proto::ColumnarManifest* manifest) {
-  for (proto::ColumnarFileEntry& file : *manifest->mutable_files()) {
-    for (proto::ColumnarTableEntry& table : *file.mutable_tables()) {
-      if (file.level() != 1 || table.relation() != relation) {
-        continue;
-      }
-      const std::vector<HandleRange> left = Without(AnsweredRanges(table), range);
-      table.clear_ranges();
-      for (const HandleRange& rest : left) {
-        AddRange(rest, &table);
-      }
-    }
-  }
-}
-
-void RemoveEmptyFiles(proto::ColumnarManifest* manifest) {
-  google::protobuf::RepeatedPtrField<proto::ColumnarFileEntry> kept;
-  for (proto::ColumnarFileEntry& file : *manifest->mutable_files()) {
-    google::protobuf::RepeatedPtrField<proto::ColumnarTableEntry> tables;
-    for (proto::ColumnarTableEntry& table : *file.mutable_tables()) {
-      if (table.ranges_size() > 0) {
-        *tables.Add() = std::move(table);
-      }
-    }
-    file.mutable_tables()->Swap(&tables);
-    if (file.tables_size() > 0) {
-      *kept.Add() = std::move(file);
-    }
-  }
-  manifest->mutable_files()->Swap(&kept);
-}
-
-void RemoveFile(uint64_t number, proto::ColumnarManifest* manifest) {
-  for (proto::ColumnarFileEntry& file : *manifest->mutable_files()) {
-    if (file.number() == number) {
-      file.clear_tables();
-    }
-  }
-}
-
-// Small relations share files.
-void RemoveTable(uint64_t number, RelationId relation, proto::ColumnarManifest* manifest) {
-  for (proto::ColumnarFileEntry& file : *manifest->mutable_files()) {
-    for (proto::ColumnarTableEntry& table : *file.mutable_tables()) {
-      if (file.number() == number && table.relation() == relation) {
-        table.clear_ranges();
-      }
-    }
-  }
-}
-
 // How many segments new files make up: the two of one have the same range.
 uint64_t CountSegments(const std::vector<proto::ColumnarFileEntry>& files) {
   uint64_t segments = 0;
@@ -158,14 +107,23 @@ class Compaction {
     VARVE_RETURN_IF_ERROR(Prepare());
     for (const RelationRef& relation : state_->directory->relations()) {
       const RelationColumns* const columns = state_->columnar->Find(relation->id);
-      if (columns != nullptr && IsChosen(options_.relations, relation->id)) {
-        VARVE_RETURN_IF_ERROR(columns->damage);
+      if (columns == nullptr || !IsChosen(options_.relations, relation->id)) {
+        continue;
+      }
+      if (columns->damage.ok()) {
         Choose(relation, *columns);
+      } else {
+        Skip(*relation, columns->damage);
       }
     }
-    DropVanishedRelations();
-    for (const auto& [relation, work] : chosen_) {
-      VARVE_RETURN_IF_ERROR(CompactRange(relation, work));
+    RemoveVanished(*state_->directory, &manifest_);
+    for (const auto& [relation, ranges] : chosen_) {
+      const absl::Status status = CompactRelation(relation, ranges);
+      if (absl::IsDataLoss(status)) {
+        Skip(*relation, status);
+      } else {
+        VARVE_RETURN_IF_ERROR(status);
+      }
     }
     VARVE_RETURN_IF_ERROR(FinishShared());
     RemoveEmptyFiles(&manifest_);
@@ -186,21 +144,48 @@ class Compaction {
                                          rocksdb::DB::Properties::kEstimateNumKeys, &keys);
       rows_to_read_ += keys;
     }
+    VARVE_RETURN_IF_ERROR(FindDamagedFiles());
     for (const RelationRef& relation : state_->directory->relations()) {
-      const bool chosen = from_scratch                 ? true
-                          : options_.relations.empty() ? !state_->columnar->IsComplete(relation->id)
-                                                       : IsChosen(options_.relations, relation->id);
+      const bool chosen =
+          from_scratch ? true
+          : options_.relations.empty()
+              ? !state_->columnar->IsComplete(relation->id) || damaged_.contains(relation->id)
+              : IsChosen(options_.relations, relation->id);
       if (chosen) {
         VARVE_RETURN_IF_ERROR(RebuildRelation(relation));
       }
     }
     VARVE_RETURN_IF_ERROR(FinishShared());
-    DropVanishedRelations();
+    RemoveVanished(*state_->directory, &manifest_);
     RemoveEmptyFiles(&manifest_);
     return Install();
   }
 
  private:
+  absl::Status FindDamagedFiles() {
+    VARVE_ASSIGN_OR_RETURN(
+        const std::vector<DamagedFile> files,
+        FindDamage(*state_, options_.check, [&](uint64_t done, uint64_t total) -> absl::Status {
+          if (options_.on_check) {
+            options_.on_check(done, total);
+          }
+          return CheckStop();
+        }));
+    for (const DamagedFile& file : files) {
+      CompactionSummary::Damage damage{.file = file.name, .what = file.what};
+      for (const RelationId id : file.relations) {
+        const RelationRef relation = state_->directory->FindById(id);
+        const bool is_rebuilt = relation != nullptr && IsChosen(options_.relations, id);
+        if (is_rebuilt) {
+          damaged_.insert(id);
+          damage.rebuilt.push_back(relation->name);
+        }
+      }
+      summary_.damaged.push_back(std::move(damage));
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status Prepare() {
     VARVE_RETURN_IF_ERROR(tier_.PrepareDirectory());
     const std::vector<SnapshotId> held = catalog_.views().HeldSnapshots();
@@ -216,7 +201,7 @@ class Compaction {
     if (!options_.full && l1_rows < options_.min_rows) {
       return;
     }
-    bool any = false;
+    std::vector<Work> chosen_ranges;
     for (const Work& work : ranges) {
       const uint64_t l2_rows = work.segment != nullptr ? work.segment->rows() : 0;
       const bool chosen =
@@ -225,14 +210,24 @@ class Compaction {
               : work.l1_rows > 0 && static_cast<double>(work.l1_rows) >=
                                         options_.min_changed_share * static_cast<double>(l2_rows);
       if (chosen) {
-        any = true;
         rows_to_read_ += work.l1_rows + l2_rows;
-        chosen_.emplace_back(relation, work);
+        chosen_ranges.push_back(work);
       } else if (work.l1_rows == 0) {  // so that a file whose rows are all taken goes
         TakeFromL1(relation->id, work.range, &manifest_);
       }
     }
-    summary_.relations += any ? 1 : 0;
+    if (!chosen_ranges.empty()) {
+      chosen_.emplace_back(relation, std::move(chosen_ranges));
+    }
+  }
+
+  // The relation stays as it is: something of it is damaged. The row store answers until it is
+  // rebuilt, so what becomes of its flushed rows does not count.
+  void Skip(const RelationSchema& relation, const absl::Status& why) {
+    AddIncomplete(relation.id, &manifest_);
+    if (skipped_.insert(relation.id).second) {
+      summary_.skipped.push_back({.relation = relation.name, .why = std::string(MessageOf(why))});
+    }
   }
 
   ColumnarSourceOptions SourceOptions(const RelationRef& relation, const HandleRange& range) {
@@ -243,7 +238,36 @@ class Compaction {
                      .counters = &counters_}};
   }
 
-  absl::Status CompactRange(const RelationRef& relation, const Work& work) {
+  // What the compaction of a relation does to the manifest.
+  struct Edits {
+    std::vector<uint64_t> files_taken;  // of level 2
+    std::vector<HandleRange> ranges_taken;
+    std::vector<proto::ColumnarFileEntry> files_added;
+  };
+
+  // All its ranges, or on error none.
+  absl::Status CompactRelation(const RelationRef& relation, const std::vector<Work>& ranges) {
+    const CompactionSummary before = summary_;
+    Edits edits;
+    for (const Work& work : ranges) {
+      if (absl::Status status = CompactRange(relation, work, &edits); !status.ok()) {
+        RemoveFiles(tier_.place(), edits.files_added);
+        summary_ = before;
+        return status;
+      }
+    }
+    for (const uint64_t number : edits.files_taken) {
+      RemoveTable(number, relation->id, &manifest_);
+    }
+    for (const HandleRange& range : edits.ranges_taken) {
+      TakeFromL1(relation->id, range, &manifest_);
+    }
+    AddFiles(std::move(edits.files_added));
+    ++summary_.relations;
+    return absl::OkStatus();
+  }
+
+  absl::Status CompactRange(const RelationRef& relation, const Work& work, Edits* edits) {
     const RelationColumns& columns = *state_->columnar->Find(relation->id);
     std::vector<std::unique_ptr<VersionSource>> sources;
     for (const ColumnarPart& part : columns.l1) {
@@ -253,46 +277,46 @@ class Compaction {
     if (work.segment != nullptr) {
       for (const std::optional<ColumnarPart>* part : {&work.segment->live, &work.segment->ended}) {
         if (part->has_value()) {
-          sources.push_back(std::make_unique<ColumnarSource>(std::vector{**part},
-                                                             SourceOptions(relation, work.range)));
-          RemoveTable((*part)->file->number(), relation->id, &manifest_);
+          ColumnarSourceOptions options = SourceOptions(relation, work.range);
+          options.with_derived = true;
+          sources.push_back(
+              std::make_unique<ColumnarSource>(std::vector{**part}, std::move(options)));
+          edits->files_taken.push_back((*part)->file->number());
         }
       }
     }
-    VARVE_RETURN_IF_ERROR(WriteSegments(relation, work.range, std::move(sources)));
-    TakeFromL1(relation->id, work.range, &manifest_);
-    return absl::OkStatus();
+    edits->ranges_taken.push_back(work.range);
+    return WriteSegments(relation, work.range, std::move(sources), &edits->files_added);
   }
 
   absl::Status RebuildRelation(const RelationRef& relation) {
     std::vector<std::unique_ptr<VersionSource>> sources;
     sources.push_back(std::make_unique<StoreSource>(state_, relation, TableColumnsOf(*relation)));
-    for (proto::ColumnarFileEntry& file : *manifest_.mutable_files()) {
-      for (proto::ColumnarTableEntry& table : *file.mutable_tables()) {
-        if (table.relation() == relation->id) {
-          table.clear_ranges();
-        }
-      }
-    }
-    VARVE_RETURN_IF_ERROR(WriteSegments(relation, HandleRange(), std::move(sources)));
-    auto* const incomplete = manifest_.mutable_incomplete();
-    incomplete->erase(std::remove(incomplete->begin(), incomplete->end(), relation->id),
-                      incomplete->end());
+    RemoveRelation(relation->id, &manifest_);
+    std::vector<proto::ColumnarFileEntry> files;
+    const absl::Status status = WriteSegments(relation, HandleRange(), std::move(sources), &files);
+    AddFiles(std::move(files));
+    VARVE_RETURN_IF_ERROR(status);
+    RemoveIncomplete(relation->id, &manifest_);
     ++summary_.relations;
     return absl::OkStatus();
   }
 
-  // Merges the sources into new segments of the range.
+  // Merges the sources into new segments of the range, whose files are added to `written`.
   absl::Status WriteSegments(const RelationRef& relation, const HandleRange& range,
-                             std::vector<std::unique_ptr<VersionSource>> sources) {
+                             std::vector<std::unique_ptr<VersionSource>> sources,
+                             std::vector<proto::ColumnarFileEntry>* written) {
     VersionMerger merger(std::move(sources), {});
     const std::unique_ptr<DerivedColumns> derived = DerivedColumnsOf(*relation, state_);
+    ColumnarTableBuilderOptions table = options_.table;
+    // Children are looked up by their parent, never by all of their handle.
+    table.handle_bloom = table.handle_bloom && relation->versioning != Versioning::kViaParent;
     L2Writer writer(tier_.place(), relation, range,
                     {.segment_bytes = options_.segment_bytes,
                      .csn = state_->csn,
                      .derived = derived.get(),
                      .shared = &shared_,
-                     .table = options_.table});
+                     .table = std::move(table)});
     VersionMerger::Run run;
     std::vector<uint32_t> kept;
     while (true) {
@@ -320,32 +344,61 @@ class Compaction {
     summary_.rows_written += writer.rows_written();
     summary_.segments += CountSegments(files);
     for (proto::ColumnarFileEntry& file : files) {
-      AddFile(std::move(file));
+      written->push_back(std::move(file));
     }
     VARVE_FAILPOINT("compaction/range_written");
     return absl::OkStatus();
   }
 
+  // Rows of relations that were skipped afterwards may be in the shared files; they do not count.
   absl::Status FinishShared() {
     VARVE_ASSIGN_OR_RETURN(std::vector<proto::ColumnarFileEntry> files, shared_.Finish());
     for (proto::ColumnarFileEntry& file : files) {
-      AddFile(std::move(file));
+      auto* const tables = file.mutable_tables();
+      tables->erase(
+          std::remove_if(tables->begin(), tables->end(),
+                         [&](const auto& table) { return skipped_.contains(table.relation()); }),
+          tables->end());
     }
+    AddFiles(std::move(files));
     return absl::OkStatus();
   }
 
-  void AddFile(proto::ColumnarFileEntry file) {
-    summary_.bytes_written += file.bytes();
-    written_.push_back(file);
-    *manifest_.add_files() = std::move(file);
+  void AddFiles(std::vector<proto::ColumnarFileEntry> files) {
+    for (proto::ColumnarFileEntry& file : files) {
+      if (file.tables().empty()) {
+        RemoveFiles(tier_.place(), {file});
+        continue;
+      }
+      summary_.bytes_written += file.bytes();
+      written_.push_back(file);
+      *manifest_.add_files() = std::move(file);
+    }
   }
 
   // Merges the newest L1 files while they are too many: as many of them as together are no smaller
-  // than the next older one, so that a row is merged a logarithmic number of times.
+  // than the next older one, so that a row is merged a logarithmic number of times. One that cannot
+  // be opened is passed over: all relations it has rows of are skipped, so it has no place in the
+  // order of the others.
   absl::Status MergeL1() {
+    absl::Status status;
+    size_t skipped = 0;
+    do {  // again without a relation that turned out to be damaged
+      skipped = skipped_.size();
+      CompactionSummary before = summary_;
+      status = TryMergeL1();
+      if (!status.ok()) {
+        before.skipped = std::move(summary_.skipped);
+        summary_ = std::move(before);
+      }
+    } while (absl::IsDataLoss(status) && skipped_.size() > skipped);
+    return status;
+  }
+
+  absl::Status TryMergeL1() {
     std::vector<const proto::ColumnarFileEntry*> files;  // the newest first
     for (const proto::ColumnarFileEntry& file : manifest_.files()) {
-      if (file.level() == 1) {
+      if (file.level() == 1 && state_->columnar->files().contains(file.number())) {
         files.push_back(&file);
       }
     }
@@ -372,26 +425,32 @@ class Compaction {
       RemoveFile(file.number(), &manifest_);
     }
     summary_.l1_files_merged += merged.size();
-    AddFile(std::move(entry));
+    AddFiles({std::move(entry)});
     RemoveEmptyFiles(&manifest_);
     return absl::OkStatus();
   }
 
-  // The part of a relation that an entry of the manifest under way describes; nullopt: none.
-  absl::StatusOr<std::optional<ColumnarPart>> PartOf(const proto::ColumnarFileEntry& entry,
-                                                     RelationId relation) {
+  // The part of a relation that an entry of the manifest under way describes; nullopt: none, or
+  // the relation is skipped.
+  std::optional<ColumnarPart> PartOf(const proto::ColumnarFileEntry& entry,
+                                     const RelationSchema& relation) {
     for (const proto::ColumnarTableEntry& table : entry.tables()) {
-      if (table.relation() != relation) {
+      if (table.relation() != relation.id) {
         continue;
       }
-      VARVE_RETURN_IF_ERROR(state_->columnar->Find(relation)->damage);
+      if (const absl::Status& damage = state_->columnar->Find(relation.id)->damage; !damage.ok()) {
+        Skip(relation, damage);
+      }
+      if (skipped_.contains(relation.id)) {
+        return std::nullopt;
+      }
       const std::shared_ptr<const StoredColumnarFile>& file =
           state_->columnar->files().find(entry.number())->second;
-      return std::optional(ColumnarPart{.file = file,
-                                        .table = file->file()->FindTable(relation),
-                                        .ranges = AnsweredRanges(table)});
+      return ColumnarPart{.file = file,
+                          .table = file->file()->FindTable(relation.id),
+                          .ranges = AnsweredRanges(table)};
     }
-    return std::optional<ColumnarPart>();
+    return std::nullopt;
   }
 
   absl::StatusOr<proto::ColumnarFileEntry> WriteMergedL1(
@@ -405,8 +464,7 @@ class Compaction {
     for (const RelationRef& relation : state_->directory->relations()) {
       std::vector<std::unique_ptr<VersionSource>> sources;
       for (const proto::ColumnarFileEntry& entry : entries) {
-        VARVE_ASSIGN_OR_RETURN(std::optional<ColumnarPart> part, PartOf(entry, relation->id));
-        if (part.has_value()) {
+        if (std::optional<ColumnarPart> part = PartOf(entry, *relation); part.has_value()) {
           sources.push_back(std::make_unique<ColumnarSource>(
               std::vector{*std::move(part)}, SourceOptions(relation, HandleRange())));
         }
@@ -422,7 +480,11 @@ class Compaction {
         summary_.rows_written += rows.num_rows();
         return Progress();
       };
-      VARVE_RETURN_IF_ERROR(AppendMerged(*relation, &merger, append));
+      const absl::Status status = AppendMerged(*relation, &merger, append);
+      if (absl::IsDataLoss(status)) {
+        Skip(*relation, status);
+      }
+      VARVE_RETURN_IF_ERROR(status);
     }
     VARVE_ASSIGN_OR_RETURN(proto::ColumnarFileEntry entry, file->Finish());
     for (proto::ColumnarTableEntry& table : *entry.mutable_tables()) {
@@ -431,22 +493,15 @@ class Compaction {
     return entry;
   }
 
-  // Relations that were dropped need no files.
-  void DropVanishedRelations() {
-    for (proto::ColumnarFileEntry& file : *manifest_.mutable_files()) {
-      for (proto::ColumnarTableEntry& table : *file.mutable_tables()) {
-        if (state_->directory->FindById(table.relation()) == nullptr) {
-          table.clear_ranges();
-        }
-      }
-    }
-  }
-
   // Reports it; Cancelled when the work is to be given up.
   absl::Status Progress() {
     if (options_.on_progress) {
       options_.on_progress(summary_.rows_read, std::max(rows_to_read_, summary_.rows_read));
     }
+    return CheckStop();
+  }
+
+  absl::Status CheckStop() const {
     return options_.stop != nullptr && *options_.stop
                ? absl::CancelledError("the compaction was given up")
                : absl::OkStatus();
@@ -478,7 +533,9 @@ class Compaction {
   proto::ColumnarManifest manifest_;
   SharedL2Files shared_;
   RetainedSnapshots retained_;
-  std::vector<std::pair<RelationRef, Work>> chosen_;
+  std::vector<std::pair<RelationRef, std::vector<Work>>> chosen_;
+  absl::flat_hash_set<RelationId> skipped_;
+  absl::flat_hash_set<RelationId> damaged_;  // inside of files that can be opened, or not
   uint64_t rows_to_read_ = 0;
   std::vector<proto::ColumnarFileEntry> written_;
   ReadCounters reads_;

@@ -22,11 +22,13 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "catalog/catalog.h"
 #include "catalog/relation.h"
+#include "catalog/tiers/damage_check.h"
 #include "columnar/columnar_table_builder.h"
 
 namespace varve {
@@ -47,6 +49,10 @@ struct CompactionOptions {
   std::function<void(uint64_t done, uint64_t total)> on_progress;
   // When it becomes true, the work is given up with Cancelled; null: never. Borrowed.
   const std::atomic<bool>* stop = nullptr;
+  // RebuildColumns: which files are read, for damage that their opening does not notice …
+  DamageCheck check = DamageCheck::kNone;
+  // … called meanwhile: bytes read, bytes in all.
+  std::function<void(uint64_t done, uint64_t total)> on_check;
   // How tables are built, for tests of small packs.
   ColumnarTableBuilderOptions table;
 };
@@ -60,16 +66,32 @@ struct CompactionSummary {
   uint64_t reclaimed = 0;  // reclaimable versions left out
   uint64_t bytes_written = 0;
   uint64_t l1_files_merged = 0;
+
+  // CompactColumns: relations that were left as they are, since something of them is damaged.
+  struct Skipped {
+    std::string relation;  // its name
+    std::string why;       // names the file
+  };
+  std::vector<Skipped> skipped;
+  // RebuildColumns: files found to be damaged, and the relations made anew for it.
+  struct Damage {
+    std::string file;  // "00000007.vcol"
+    std::string what;
+    std::vector<std::string> rebuilt;  // names
+  };
+  std::vector<Damage> damaged;
 };
 
-// FailedPrecondition: the catalog is open read-only. DataLoss: a file is damaged; rebuild the
-// relation.
+// A relation of which a file turns out to be damaged is skipped, the others are compacted; it goes
+// on the list of incomplete ones, so that the row store answers for it until it is rebuilt.
+// FailedPrecondition: the catalog is open read-only.
 absl::StatusOr<CompactionSummary> CompactColumns(Catalog& catalog,
                                                  const CompactionOptions& options = {});
 
-// Makes relations complete: those that are not, and those with damaged files. `relations` of the
-// options: these, whether or not they need it. Where MemRowSets could not be rebuilt from the
-// change log, all files are made anew, and at the next opening MemRowSets begin with this state.
+// Makes relations complete: those that are not, and those with damaged files, which are found as
+// `check` of the options says. `relations`: these, whether or not they need it. Where MemRowSets
+// could not be rebuilt from the change log, all files are made anew, and at the next opening
+// MemRowSets begin with this state.
 absl::StatusOr<CompactionSummary> RebuildColumns(Catalog& catalog,
                                                  const CompactionOptions& options = {});
 

@@ -13,6 +13,7 @@
 #include "catalog/tiers/columnar_format.h"
 #include "catalog/tiers/columnar_tier.h"
 #include "catalog/tiers/columnar_writer.h"
+#include "catalog/tiers/manifest_edits.h"
 #include "catalog/tiers/memory_source.h"
 #include "catalog/tiers/tier_metrics.h"
 #include "catalog/tiers/version_merger.h"
@@ -102,6 +103,8 @@ absl::StatusOr<FlushSummary> FlushMemory(Catalog& catalog, const FlushOptions& o
   Flush flush(*state, options);
   proto::ColumnarManifest manifest = state->columnar->manifest();
   manifest.set_flushed_csn(summary.flushed_csn);
+  RemoveVanished(*state->directory, &manifest);
+  RemoveEmptyFiles(&manifest);
   std::vector<proto::ColumnarFileEntry> written;
   if (flush.has_rows()) {
     VARVE_ASSIGN_OR_RETURN(

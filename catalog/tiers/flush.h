@@ -3,7 +3,7 @@
 //   1. freeze   all MemRowSets at one csn, under the commit lock; commits go on in new ones
 //   2. write    their rows, rolled forward to that csn, to a file; erased versions as markers
 //   3. install  manifest and the truncation of the change log in one commit, which lets go of the
-//               frozen MemRowSets
+//               frozen MemRowSets; files of relations that were dropped are not in it any more
 //
 // Killed or failed anywhere, nothing is lost: until 3 everything is in memory and in the change
 // log, and a file without a manifest is removed at the next opening. Committers wait for 1 and 3

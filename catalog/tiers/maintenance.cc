@@ -4,10 +4,12 @@
 
 #include <chrono>
 
+#include "base/status.h"
 #include "base/strings.h"
 #include "catalog/catalog.h"
 #include "catalog/store/row_store.h"
 #include "catalog/tiers/compaction.h"
+#include "catalog/tiers/damage_check.h"
 #include "catalog/tiers/flush.h"
 #include "catalog/tiers/memory_set.h"
 
@@ -46,17 +48,40 @@ bool TierMaintenance::IsOverBudget() const {
   return bytes > budget_;
 }
 
+absl::Status TierMaintenance::Rebuild() {
+  VARVE_ASSIGN_OR_RETURN(const CompactionSummary summary,
+                         RebuildColumns(*catalog_, {.stop = &stop_, .check = DamageCheck::kSeen}));
+  for (const CompactionSummary::Damage& damage : summary.damaged) {
+    spdlog::warn(
+        "{}", StrCat("columnar file ", damage.file, " of ", catalog_->path(),
+                     " is damaged: ", damage.what, "; made anew: ", StrJoin(damage.rebuilt, ", ")));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TierMaintenance::Compact() {
+  VARVE_ASSIGN_OR_RETURN(const CompactionSummary summary,
+                         CompactColumns(*catalog_, {.stop = &stop_}));
+  for (const CompactionSummary::Skipped& skipped : summary.skipped) {
+    spdlog::warn("{}", StrCat("compacting ", catalog_->path(), " left out ", skipped.relation, ": ",
+                              skipped.why));
+  }
+  return absl::OkStatus();
+}
+
 void TierMaintenance::Run() {
   while (Sleep(kSecondsBetweenLooks)) {
-    if (!IsOverBudget()) {
+    const bool is_over_budget = IsOverBudget();
+    if (!is_over_budget && !IsDamageSeen(*catalog_->LatestState()->columnar)) {
       continue;
     }
-    absl::Status status = FlushMemory(*catalog_, {.stop = &stop_}).status();
+    absl::Status status =
+        is_over_budget ? FlushMemory(*catalog_, {.stop = &stop_}).status() : absl::OkStatus();
     if (status.ok()) {  // what has no files, or damaged ones
-      status = RebuildColumns(*catalog_, {.stop = &stop_}).status();
+      status = Rebuild();
     }
-    if (status.ok()) {
-      status = CompactColumns(*catalog_, {.stop = &stop_}).status();
+    if (status.ok() && is_over_budget) {
+      status = Compact();
     }
     if (!status.ok() && !stop_) {
       spdlog::warn("{}", StrCat("flushing and compacting ", catalog_->path(),

@@ -2,7 +2,8 @@
 // and the files that have come of it.
 //
 // A commit never waits for it and never fails because of it: over the budget memory grows on until
-// the flush is done. What fails is logged and tried again later.
+// the flush is done. What fails is logged and tried again later. Files in which a reader met damage
+// are made anew, whatever memory takes.
 //
 // Thread-safety: any thread. Ownership: owns its thread; the catalog outlives it. The destructor
 // gives up what is under way.
@@ -13,6 +14,8 @@
 #include <cstdint>
 #include <mutex>
 #include <thread>
+
+#include "absl/status/status.h"
 
 namespace varve {
 
@@ -30,6 +33,9 @@ class TierMaintenance {
   // Waits; false: it is to end.
   bool Sleep(double seconds);
   bool IsOverBudget() const;
+  // What has no files, or files in which damage was seen: once for each time it was.
+  absl::Status Rebuild();
+  absl::Status Compact();
 
   Catalog* const catalog_;
   const uint64_t budget_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
@@ -24,6 +25,9 @@ namespace {
 enum Slot : size_t { kFileId, kNullCount, kMinValue, kMaxValue, kContainsNan, kNumSlots };
 constexpr std::string_view kSlotNames[kNumSlots] = {"data_file_id", "null_count", "min_value",
                                                     "max_value", "contains_nan"};
+
+constexpr int128_t kSmallestInt64 = std::numeric_limits<int64_t>::min();
+constexpr int128_t kLargestInt64 = std::numeric_limits<int64_t>::max();
 
 class Pruning {
  public:
@@ -141,7 +145,7 @@ class Pruning {
     VARVE_ASSIGN_OR_RETURN(const std::shared_ptr<const ColumnVector> ids,
                            run.pack->ReadWholeColumn(0));
     if (!run.rows.has_value() && !run.pack->rejection().has_value()) {
-      verdicts_.AddFiles(ids->int64s());
+      verdicts_.AddFiles(ids);
       return absl::OkStatus();
     }
     std::span<const uint32_t> rows;
@@ -170,7 +174,8 @@ class Pruning {
   }
 
   absl::Status AddFilesOfBatch(const ScanBatch& batch) {
-    verdicts_.AddFiles(batch.columns.column(0).int64s());
+    const std::span<const int64_t> ids = batch.columns.column(0).int64s();
+    verdicts_.AddFiles(std::vector(ids.begin(), ids.end()));
     return absl::OkStatus();
   }
 
@@ -329,27 +334,51 @@ class Pruning {
   }
 
   absl::Status JudgeKeys(PackSource& pack, PackSource::Rows rows) {
-    VARVE_ASSIGN_OR_RETURN(const std::shared_ptr<const ColumnVector> min,
-                           pack.ReadShared(ColumnSlot::Data(kMinKeyColumn), PhysicalType::kInt128));
-    VARVE_ASSIGN_OR_RETURN(const std::shared_ptr<const ColumnVector> max,
-                           pack.ReadShared(ColumnSlot::Data(kMaxKeyColumn), PhysicalType::kInt128));
-    const int128_t* const min_keys = min->int128s().data();
-    const int128_t* const max_keys = max->int128s().data();
-    const uint8_t* const min_unknown = min->nulls().data();
-    const uint8_t* const max_unknown = max->nulls().data();
-    uint8_t* const verdicts = row_verdicts_.data();
-    for (const FilterJudge::KeyRange range : judge_.key_ranges()) {
-      for (size_t row = rows.from; row < rows.to; ++row) {
-        const bool reaches_down = (min_unknown[row] != 0) | (min_keys[row] <= range.upper);
-        const bool reaches_up = (max_unknown[row] != 0) | (max_keys[row] >= range.lower);
-        verdicts[row] |= static_cast<uint8_t>(reaches_down & reaches_up) << 1;
+    const ColumnSlot min_slot = ColumnSlot::Data(kMinKeyColumn);
+    const ColumnSlot max_slot = ColumnSlot::Data(kMaxKeyColumn);
+    if (FitInt64s(pack.MinMax(kMinKeyColumn)) && FitInt64s(pack.MinMax(kMaxKeyColumn)) &&
+        std::ranges::all_of(judge_.key_ranges(), ReachesInt64s)) {
+      VARVE_ASSIGN_OR_RETURN(const auto min, pack.ReadNarrowed(min_slot));
+      VARVE_ASSIGN_OR_RETURN(const auto max, pack.ReadNarrowed(max_slot));
+      for (const FilterJudge::KeyRange range : judge_.key_ranges()) {
+        MarkRange(min->int64s(), max->int64s(), min->nulls(), max->nulls(),
+                  static_cast<int64_t>(std::max(range.lower, kSmallestInt64)),
+                  static_cast<int64_t>(std::min(range.upper, kLargestInt64)), rows);
+      }
+    } else {
+      VARVE_ASSIGN_OR_RETURN(const auto min, pack.ReadShared(min_slot, PhysicalType::kInt128));
+      VARVE_ASSIGN_OR_RETURN(const auto max, pack.ReadShared(max_slot, PhysicalType::kInt128));
+      for (const FilterJudge::KeyRange range : judge_.key_ranges()) {
+        MarkRange(min->int128s(), max->int128s(), min->nulls(), max->nulls(), range.lower,
+                  range.upper, rows);
       }
     }
     // kNoMatch and a mark of some range.
     for (size_t row = rows.from; row < rows.to; ++row) {
-      verdicts[row] = std::min<uint8_t>(verdicts[row], kMayMatch);
+      row_verdicts_[row] = std::min<uint8_t>(row_verdicts_[row], kMayMatch);
     }
     return absl::OkStatus();
+  }
+
+  static bool FitInt64s(const std::optional<PackMinMax>& keys) {
+    return keys.has_value() && !keys->max_is_open &&
+           (!keys->has_value || (keys->min.int128_value() >= kSmallestInt64 &&
+                                 keys->max.int128_value() <= kLargestInt64));
+  }
+  static bool ReachesInt64s(const FilterJudge::KeyRange& range) {
+    return range.upper >= kSmallestInt64 && range.lower <= kLargestInt64;
+  }
+
+  template <typename T>
+  void MarkRange(std::span<const T> min_keys, std::span<const T> max_keys,
+                 std::span<const uint8_t> min_unknown, std::span<const uint8_t> max_unknown,
+                 T lower, T upper, PackSource::Rows rows) {
+    uint8_t* const verdicts = row_verdicts_.data();
+    for (size_t row = rows.from; row < rows.to; ++row) {
+      const bool reaches_down = (min_unknown[row] != 0) | (min_keys[row] <= upper);
+      const bool reaches_up = (max_unknown[row] != 0) | (max_keys[row] >= lower);
+      verdicts[row] |= static_cast<uint8_t>(reaches_down & reaches_up) << 1;
+    }
   }
 
   absl::Status JudgeNulls(PackSource& pack, PackSource::Rows rows) {

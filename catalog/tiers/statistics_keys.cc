@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "base/float_order.h"
@@ -14,12 +15,13 @@
 namespace varve {
 namespace {
 
-constexpr size_t kPrefixSize = 15;
-
 // Of the columns of statistics, in the order in which StatisticsKeys names them.
 enum Slot : size_t { kTableId, kColumnId, kMinValue, kMaxValue, kContainsNan, kNumSlots };
 constexpr std::string_view kSlotNames[kNumSlots] = {"table_id", "column_id", "min_value",
                                                     "max_value", "contains_nan"};
+
+// Of derived columns (kStatisticsKeyColumns).
+enum DerivedSlot : size_t { kMinKey, kMaxKey, kKeyType, kKeyTexts };
 
 bool IsFloat(const Type& type) {
   return type.physical() == PhysicalType::kFloat64;
@@ -43,7 +45,7 @@ bool IsInteger(TypeKind kind) {
 
 int128_t PrefixKey(std::string_view bytes) {
   uint128_t key = 0;
-  for (size_t i = 0; i < kPrefixSize; ++i) {
+  for (size_t i = 0; i < kKeyPrefixSize; ++i) {
     key = key << 8 | (i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0);
   }
   return static_cast<int128_t>(key);
@@ -72,9 +74,42 @@ bool HasExactKeys(const Type& type) {
   return type.physical() != PhysicalType::kBytes;
 }
 
+std::optional<Datum> ValueOfKey(const Type& type, int128_t key) {
+  const auto fits = [&](int128_t smallest, int128_t largest) {
+    return key >= smallest && key <= largest;
+  };
+  switch (type.physical()) {
+    case PhysicalType::kBool:
+      return fits(0, 1) ? std::optional(Datum::Bool(key != 0)) : std::nullopt;
+    case PhysicalType::kInt64:
+      return fits(std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max())
+                 ? std::optional(Datum::Int64(static_cast<int64_t>(key)))
+                 : std::nullopt;
+    case PhysicalType::kInt128: return Datum::Int128(key);
+    case PhysicalType::kFloat64:
+      return fits(0, int128_t{std::numeric_limits<uint64_t>::max()})
+                 ? std::optional(Datum::Float64(FloatOfOrderedBits(static_cast<uint64_t>(key))))
+                 : std::nullopt;
+    case PhysicalType::kBytes: break;
+  }
+  return std::nullopt;
+}
+
 int64_t KeyTypeOf(const Type& type) {
   return static_cast<int64_t>(type.kind()) | int64_t{type.precision()} << 8 |
          int64_t{type.scale()} << 16;
+}
+
+std::optional<Type> TypeOfKeys(int64_t key_type) {
+  const auto kind = key_type & 0xff;
+  if (kind > static_cast<int64_t>(TypeKind::kText)) {
+    return std::nullopt;
+  }
+  const Type type =
+      static_cast<TypeKind>(kind) == TypeKind::kDecimal
+          ? Type::Decimal(static_cast<uint8_t>(key_type >> 8), static_cast<uint8_t>(key_type >> 16))
+          : Type(static_cast<TypeKind>(kind));
+  return KeyTypeOf(type) == key_type ? std::optional(type) : std::nullopt;
 }
 
 bool KeysCompare(int64_t key_type, const Type& type) {
@@ -179,61 +214,136 @@ StatisticsKeys::StatisticsKeys(const RelationSchema& relation,
                                std::shared_ptr<const StoreState> state)
     : columns_({{.id = kMinKeyColumn, .name = "min_key", .type = TypeKind::kInt128},
                 {.id = kMaxKeyColumn, .name = "max_key", .type = TypeKind::kInt128},
-                {.id = kKeyTypeColumn, .name = "key_type", .type = TypeKind::kInt64}}),
+                {.id = kKeyTypeColumn, .name = "key_type", .type = TypeKind::kInt64},
+                {.id = kKeyTextsColumn, .name = "key_texts", .type = TypeKind::kInt64}}),
       types_(std::move(state)) {
   const std::vector<size_t> of_block = TableColumnsOf(relation);
   for (const std::string_view name : kSlotNames) {
     const auto found = std::find(of_block.begin(), of_block.end(), *relation.columns.Find(name));
     read_.push_back(static_cast<size_t>(found - of_block.begin()));
   }
+  rewritten_ = {read_[kMinValue], read_[kMaxValue]};
+  num_relation_columns_ = of_block.size();
+}
+
+int64_t StatisticsKeys::AppendBound(BoundSide side, const Datum& bound, const Datum& text,
+                                    ColumnVector* keys, ColumnVector* texts) {
+  if (bound.is_null()) {
+    keys->AppendNull();
+    texts->Append(text);
+    return 0;
+  }
+  const int128_t key = StatisticsKey(current_->type, bound);
+  keys->AppendInt128(key);
+  std::optional<std::string_view> rest;
+  if (!IsTextOfKey(current_->type, key, text.bytes(), &scratch_, &rest)) {
+    texts->Append(text);
+    return 0;
+  }
+  rest.has_value() ? texts->AppendBytes(*rest) : texts->AppendNull();
+  return KeyTextMark(side);
 }
 
 absl::Status StatisticsKeys::Append(const VersionBlock& block, std::span<const uint32_t> rows,
                                     size_t first, ColumnBatch* out) {
-  ColumnVector& min_keys = out->mutable_column(first);
-  ColumnVector& max_keys = out->mutable_column(first + 1);
-  ColumnVector& key_types = out->mutable_column(first + 2);
-  const auto column = [&](Slot slot) -> const ColumnVector& {
-    return block.columns.column(read_[slot]);
-  };
-  const auto append_key = [&](const Datum& bound, ColumnVector* keys) {
-    if (bound.is_null()) {
-      keys->AppendNull();
-    } else {
-      keys->AppendInt128(StatisticsKey(current_->type, bound));
+  const bool has_keys = block.columns.num_columns() > num_relation_columns_;
+  if (has_keys) {
+    VARVE_ASSIGN_OR_RETURN(const bool current, HasCurrentKeys(block, rows));
+    if (current) {
+      for (const size_t column : rewritten_) {
+        out->mutable_column(column).AppendSelected(block.columns.column(column), rows);
+      }
+      for (size_t i = 0; i < columns_.size(); ++i) {
+        out->mutable_column(first + i).AppendSelected(
+            block.columns.column(num_relation_columns_ + i), rows);
+      }
+      return absl::OkStatus();
     }
+    for (const BoundSide side : {BoundSide::kLower, BoundSide::kUpper}) {
+      const bool lower = side == BoundSide::kLower;
+      ColumnVector* const restored = lower ? &restored_min_ : &restored_max_;
+      restored->Clear();
+      const size_t keys = num_relation_columns_ + (lower ? kMinKey : kMaxKey);
+      VARVE_RETURN_IF_ERROR(
+          RestoreTexts(side,
+                       {.texts = &block.columns.column(read_[lower ? kMinValue : kMaxValue]),
+                        .keys = &block.columns.column(keys),
+                        .key_types = &block.columns.column(num_relation_columns_ + kKeyType),
+                        .key_texts = &block.columns.column(num_relation_columns_ + kKeyTexts)},
+                       restored));
+    }
+  }
+  ColumnVector& min_keys = out->mutable_column(first + kMinKey);
+  ColumnVector& max_keys = out->mutable_column(first + kMaxKey);
+  ColumnVector& key_types = out->mutable_column(first + kKeyType);
+  ColumnVector& key_texts = out->mutable_column(first + kKeyTexts);
+  ColumnVector& min_texts = out->mutable_column(read_[kMinValue]);
+  ColumnVector& max_texts = out->mutable_column(read_[kMaxValue]);
+  const auto column = [&](Slot slot) -> const ColumnVector& {
+    return has_keys && slot == kMinValue   ? restored_min_
+           : has_keys && slot == kMaxValue ? restored_max_
+                                           : block.columns.column(read_[slot]);
   };
   for (const uint32_t row : rows) {
+    const Datum min_text = column(kMinValue).at(row);
+    const Datum max_text = column(kMaxValue).at(row);
     if (column(kTableId).is_null(row) || column(kColumnId).is_null(row)) {
+      current_.reset();
+    } else {
+      VARVE_RETURN_IF_ERROR(
+          FindColumn(column(kTableId).int64s()[row], column(kColumnId).int64s()[row]));
+    }
+    if (!current_.has_value() || !current_->bounds.has_value()) {
       min_keys.AppendNull();
       max_keys.AppendNull();
       key_types.AppendNull();
-      continue;
-    }
-    const int64_t table_id = column(kTableId).int64s()[row];
-    const int64_t column_id = column(kColumnId).int64s()[row];
-    if (!current_.has_value() || current_->table_id != table_id ||
-        current_->column_id != column_id) {
-      VARVE_ASSIGN_OR_RETURN(const std::optional<Type> type, types_.Find(table_id, column_id));
-      current_.emplace();
-      current_->table_id = table_id;
-      current_->column_id = column_id;
-      if (type.has_value()) {
-        current_->type = *type;
-        current_->bounds.emplace(*type);
-      }
-    }
-    if (!current_->bounds.has_value()) {
-      min_keys.AppendNull();
-      max_keys.AppendNull();
-      key_types.AppendNull();
+      key_texts.AppendInt64(0);
+      min_texts.Append(min_text);
+      max_texts.Append(max_text);
       continue;
     }
     StatisticsBounds& bounds = *current_->bounds;
-    bounds.Read(column(kMinValue).at(row), column(kMaxValue).at(row), column(kContainsNan).at(row));
-    append_key(bounds.min(), &min_keys);
-    append_key(bounds.max(), &max_keys);
+    bounds.Read(min_text, max_text, column(kContainsNan).at(row));
     key_types.AppendInt64(KeyTypeOf(current_->type));
+    key_texts.AppendInt64(
+        AppendBound(BoundSide::kLower, bounds.min(), min_text, &min_keys, &min_texts) |
+        AppendBound(BoundSide::kUpper, bounds.max(), max_text, &max_keys, &max_texts));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> StatisticsKeys::HasCurrentKeys(const VersionBlock& block,
+                                                    std::span<const uint32_t> rows) {
+  const ColumnVector& table_ids = block.columns.column(read_[kTableId]);
+  const ColumnVector& column_ids = block.columns.column(read_[kColumnId]);
+  const ColumnVector& key_types = block.columns.column(num_relation_columns_ + kKeyType);
+  for (const uint32_t row : rows) {
+    if (table_ids.is_null(row) || column_ids.is_null(row)) {
+      return false;
+    }
+    VARVE_RETURN_IF_ERROR(FindColumn(table_ids.int64s()[row], column_ids.int64s()[row]));
+    const bool agrees =
+        current_->bounds.has_value()
+            ? !key_types.is_null(row) && key_types.int64s()[row] == KeyTypeOf(current_->type)
+            : key_types.is_null(row);
+    if (!agrees) {
+      return false;
+    }
+  }
+  return true;
+}
+
+absl::Status StatisticsKeys::FindColumn(int64_t table_id, int64_t column_id) {
+  if (current_.has_value() && current_->table_id == table_id && current_->column_id == column_id) {
+    return absl::OkStatus();
+  }
+  VARVE_ASSIGN_OR_RETURN(const std::optional<Type> type, types_.Find(table_id, column_id));
+  current_.emplace();
+  current_->table_id = table_id;
+  current_->column_id = column_id;
+  if (type.has_value()) {
+    current_->type = *type;
+    current_->bounds.emplace(*type);
   }
   return absl::OkStatus();
 }

@@ -38,6 +38,7 @@
 #include "base/int128.h"
 #include "base/type.h"
 #include "catalog/read_view.h"
+#include "catalog/tiers/bound_texts.h"
 #include "catalog/tiers/columnar_writer.h"
 
 namespace varve {
@@ -45,13 +46,20 @@ namespace varve {
 // The type that bounds of a column are compared by; nullopt: they cannot be.
 std::optional<Type> OrderedType(std::string_view ducklake_type);
 
+// Of bytes a key has so many, NULs behind shorter ones.
+inline constexpr size_t kKeyPrefixSize = 15;
+
 // The key of a value. Requires: not NULL, of an ordered type.
 int128_t StatisticsKey(const Type& type, const Datum& value);
 // Whether values of the type with one key are equal.
 bool HasExactKeys(const Type& type);
+// The value with a key; nullopt: none has it. Requires: a type with exact keys.
+std::optional<Datum> ValueOfKey(const Type& type, int128_t key);
 
 // What the column key_type says of keys made for a type: kind | precision << 8 | scale << 16.
 int64_t KeyTypeOf(const Type& type);
+// The inverse; nullopt: no type has it.
+std::optional<Type> TypeOfKeys(int64_t key_type);
 // Whether keys of a key_type compare with those of `type`: integers of all widths do.
 bool KeysCompare(int64_t key_type, const Type& type);
 
@@ -100,12 +108,14 @@ class ColumnTypes {
   absl::flat_hash_map<int64_t, Type> types_;
 };
 
-// The columns min_key, max_key and key_type of file column statistics.
+// The columns min_key, max_key, key_type and key_texts of file column statistics, and the columns
+// of the texts, which have only what the keys do not say (bound_texts.h).
 class StatisticsKeys : public DerivedColumns {
  public:
   StatisticsKeys(const RelationSchema& relation, std::shared_ptr<const StoreState> state);
 
   std::span<const ColumnarColumn> columns() const override { return columns_; }
+  std::span<const size_t> rewritten() const override { return rewritten_; }
   absl::Status Append(const VersionBlock& block, std::span<const uint32_t> rows, size_t first,
                       ColumnBatch* out) override;
 
@@ -117,8 +127,22 @@ class StatisticsKeys : public DerivedColumns {
     Type type;
   };
 
+  // Whether the block's rows have keys that were made for the types their columns have now.
+  absl::StatusOr<bool> HasCurrentKeys(const VersionBlock& block, std::span<const uint32_t> rows);
+  // Sets current_ to the column.
+  absl::Status FindColumn(int64_t table_id, int64_t column_id);
+  // Appends a bound's key to `keys`, its text, or what is left of it, to `texts`; returns the mark
+  // for key_texts.
+  int64_t AppendBound(BoundSide side, const Datum& bound, const Datum& text, ColumnVector* keys,
+                      ColumnVector* texts);
+
   const std::vector<ColumnarColumn> columns_;
   std::vector<size_t> read_;  // where the columns it needs are in blocks
+  std::vector<size_t> rewritten_;
+  size_t num_relation_columns_ = 0;  // of blocks
+  ColumnVector restored_min_{PhysicalType::kBytes};
+  ColumnVector restored_max_{PhysicalType::kBytes};
+  std::string scratch_;
   ColumnTypes types_;
   std::optional<Column> current_;  // rows of one column follow one another
 };

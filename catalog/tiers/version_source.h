@@ -97,6 +97,8 @@ class PackSource {
   // A column of the file, all rows of it, shared with the cache; NULLs where the file has it not.
   virtual absl::StatusOr<std::shared_ptr<const ColumnVector>> ReadShared(ColumnSlot slot,
                                                                          PhysicalType type) = 0;
+  // … one of 128-bit integers, as 64-bit ones. Requires: MinMax says that all of it fit.
+  virtual absl::StatusOr<std::shared_ptr<const ColumnVector>> ReadNarrowed(ColumnSlot slot) = 0;
   // The smallest and largest value of a column in it; nullopt: not known.
   virtual std::optional<PackMinMax> MinMax(uint32_t column_id) const = 0;
 };

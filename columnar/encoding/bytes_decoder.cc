@@ -81,7 +81,10 @@ absl::Status BytesDecoder::Read(PackEncoding encoding, std::string_view body, si
       VARVE_RETURN_IF_ERROR(ReadDictionary(&body, rows, parts));
       return ReadValues(body, kDictionary, parts);
     case PackEncoding::kDelta:
-    case PackEncoding::kFrameOfReference: break;
+    case PackEncoding::kFrameOfReference:
+    case PackEncoding::kFrames:
+    case PackEncoding::kDeltaFrames:
+    case PackEncoding::kKeyTuples: break;
   }
   return absl::InternalError("no encoding of bytes");
 }

@@ -43,8 +43,11 @@ size_t IntegerBlock<T>::Bytes(size_t count, T smallest, T largest) {
 
 template <typename T>
 void IntegerBlock<T>::Append(std::span<const T> values, T smallest, T largest,
-                             std::vector<uint64_t>* scratch, std::string* out) {
-  const int width = WidthOf(smallest, largest);
+                             std::vector<uint64_t>* scratch, std::string* out, bool aligned) {
+  int width = WidthOf(smallest, largest);
+  if (aligned) {
+    width = (width + 7) / 8 * 8;
+  }
   PutLittleEndian(out, static_cast<Unsigned<T>>(smallest));
   out->push_back(static_cast<char>(width));
   if (width == kWholeWidth) {

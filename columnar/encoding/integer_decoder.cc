@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "columnar/encoding/bit_packing.h"
+#include "columnar/encoding/frames.h"
 #include "columnar/encoding/integers.h"
 
 namespace varve {
@@ -45,6 +46,11 @@ absl::Status ReadOnlyBlock(std::string_view body, size_t count, std::string_view
 }  // namespace
 
 template <typename T>
+IntegerDecoder<T>::IntegerDecoder() : frames_(std::make_unique<FrameReader<T>>()) {}
+template <typename T>
+IntegerDecoder<T>::~IntegerDecoder() = default;
+
+template <typename T>
 absl::Status IntegerDecoder<T>::Decode(PackEncoding encoding, std::string_view body, size_t rows,
                                        size_t from, size_t to, T* out) {
   switch (encoding) {
@@ -65,7 +71,12 @@ absl::Status IntegerDecoder<T>::Decode(PackEncoding encoding, std::string_view b
       return absl::OkStatus();
     }
     case PackEncoding::kRunLength: return DecodeRuns(body, rows, from, to, out);
-    case PackEncoding::kDelta: return DecodeSteps(body, rows, from, to, out);
+    case PackEncoding::kDelta:
+    case PackEncoding::kDeltaFrames: return DecodeSteps(encoding, body, rows, from, to, out);
+    case PackEncoding::kFrames:
+      VARVE_RETURN_IF_ERROR(frames_->Read(body, rows));
+      frames_->Unpack(from, to, out);
+      return absl::OkStatus();
     case PackEncoding::kDictionary: {
       Dictionary dictionary;
       VARVE_RETURN_IF_ERROR(ReadDictionary(body, rows, &dictionary));
@@ -73,6 +84,7 @@ absl::Status IntegerDecoder<T>::Decode(PackEncoding encoding, std::string_view b
       UnpackBits(dictionary.codes, dictionary.width, from, to, 0, codes_.data());
       return LookUp(out);
     }
+    case PackEncoding::kKeyTuples: break;
   }
   return absl::InternalError("no such encoding");
 }
@@ -159,29 +171,38 @@ absl::Status IntegerDecoder<T>::DecodeRuns(std::string_view body, size_t rows, s
 }
 
 template <typename T>
-absl::Status IntegerDecoder<T>::DecodeSteps(std::string_view body, size_t rows, size_t from,
-                                            size_t to, T* out) {
-  constexpr std::string_view kWhat = "delta";
+absl::Status IntegerDecoder<T>::DecodeSteps(PackEncoding encoding, std::string_view body,
+                                            size_t rows, size_t from, size_t to, T* out) {
+  const std::string_view what = PackEncodingName(encoding);
   if (rows == 0 || body.size() < sizeof(T)) {
-    return CutShort(kWhat);
+    return CutShort(what);
   }
   auto sum = static_cast<Unsigned<T>>(Load<T>(body, 0));
-  IntegerBlock<T> steps;
-  VARVE_RETURN_IF_ERROR(ReadOnlyBlock(body.substr(sizeof(T)), rows - 1, kWhat, &steps));
+  body.remove_prefix(sizeof(T));
+  IntegerBlock<T> block;
+  if (encoding == PackEncoding::kDelta) {
+    VARVE_RETURN_IF_ERROR(ReadOnlyBlock(body, rows - 1, what, &block));
+  } else {
+    VARVE_RETURN_IF_ERROR(frames_->Read(body, rows - 1));
+  }
+  const auto unpack_steps = [&](size_t first, size_t end, T* steps) {
+    encoding == PackEncoding::kDelta ? block.Unpack(first, end, steps)
+                                     : frames_->Unpack(first, end, steps);
+  };
   if (from == to) {
     return absl::OkStatus();
   }
   // Row r is the first integer and the steps [0, r).
   if (from > 0) {
     entries_.resize(from);
-    steps.Unpack(0, from, entries_.data());
+    unpack_steps(0, from, entries_.data());
     for (const T step : entries_) {
       sum += static_cast<Unsigned<T>>(step);
     }
   }
   const size_t count = to - from;
   out[0] = static_cast<T>(sum);
-  steps.Unpack(from, to - 1, out + 1);
+  unpack_steps(from, to - 1, out + 1);
   for (size_t i = 1; i < count; ++i) {
     sum += static_cast<Unsigned<T>>(out[i]);
     out[i] = static_cast<T>(sum);

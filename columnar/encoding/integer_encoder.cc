@@ -1,13 +1,24 @@
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
+#include <optional>
 
 #include "base/coding.h"
 #include "columnar/encoding/bit_packing.h"
+#include "columnar/encoding/frames.h"
 #include "columnar/encoding/integers.h"
 
 namespace varve {
 namespace {
+
+// Integers that take so few bits each are left as they are.
+constexpr size_t kPlannedBits = 1;
+
+// Fewer integers, or such that take so few bits each, are not searched for sequences that come
+// again.
+constexpr size_t kMinRepeating = 1'024;
+constexpr size_t kRepeatingBits = 3;
 
 // a - b modulo 2^64 or 2^128.
 template <typename T>
@@ -29,7 +40,14 @@ uint64_t HashOf(T value) {
 }  // namespace
 
 template <typename T>
-typename IntegerEncoder<T>::Shape IntegerEncoder<T>::Measure(std::span<const T> values) {
+IntegerEncoder<T>::IntegerEncoder()
+    : frames_(std::make_unique<FrameWriter<T>>()),
+      step_frames_(std::make_unique<FrameWriter<T>>()) {}
+template <typename T>
+IntegerEncoder<T>::~IntegerEncoder() = default;
+
+template <typename T>
+void IntegerEncoder<T>::Measure(std::span<const T> values, Shape* measured) {
   Shape shape{.smallest = values[0], .largest = values[0], .num_runs = 1};
   if (values.size() > 1) {
     shape.smallest_step = shape.largest_step = WrappingDifference(values[1], values[0]);
@@ -45,7 +63,7 @@ typename IntegerEncoder<T>::Shape IntegerEncoder<T>::Measure(std::span<const T> 
     shape.num_runs += step != 0 ? 1 : 0;
     previous = value;
   }
-  return shape;
+  *measured = shape;
 }
 
 template <typename T>
@@ -95,7 +113,9 @@ PackEncoding IntegerEncoder<T>::Encode(std::span<const T> values, std::string* b
   if (count == 0) {
     return PackEncoding::kPlain;
   }
-  const Shape shape = Measure(values);
+  Measure(values, &shape_);
+  const Shape& shape = shape_;
+  bytes_ = sizeof(T);
   if (shape.num_runs == 1) {
     PutLittleEndian(body, static_cast<Unsigned<T>>(values[0]));
     return PackEncoding::kConstant;
@@ -127,12 +147,33 @@ PackEncoding IntegerEncoder<T>::Encode(std::span<const T> values, std::string* b
           head + 1 + PackedBytes(count, CodeWidth(entries_.size())) +
               Block::Bytes(entries_.size(), shape.smallest, shape.largest));
   }
+  if (best_bytes > count * kPlannedBits / 8 + sizeof(T)) {
+    FindSteps(values);
+    const size_t limit = best_bytes - best_bytes / 10;
+    if (const std::optional<size_t> bytes = frames_->Plan(values, limit)) {
+      offer(PackEncoding::kFrames, *bytes);
+    }
+    if (const std::optional<size_t> bytes =
+            step_frames_->Plan(steps_, std::min(limit, best_bytes) - sizeof(T))) {
+      offer(PackEncoding::kDeltaFrames, sizeof(T) + *bytes);
+    }
+  }
 
+  bytes_ = best_bytes;
   switch (best) {
     case PackEncoding::kFrameOfReference:
       Block::Append(values, shape.smallest, shape.largest, &offsets_, body);
       break;
-    case PackEncoding::kDelta: AppendSteps(values, shape, body); break;
+    case PackEncoding::kDelta:
+      FindSteps(values);
+      PutLittleEndian(body, static_cast<Unsigned<T>>(values[0]));
+      Block::Append(steps_, shape.smallest_step, shape.largest_step, &offsets_, body);
+      break;
+    case PackEncoding::kFrames: frames_->Append(values, body); break;
+    case PackEncoding::kDeltaFrames:
+      PutLittleEndian(body, static_cast<Unsigned<T>>(values[0]));
+      step_frames_->Append(steps_, body);
+      break;
     case PackEncoding::kRunLength:
       PutLittleEndian(body, static_cast<uint32_t>(lengths_.size()));
       IntegerBlock<int64_t>::Append(lengths_, shortest_run_, longest_run_, &offsets_, body);
@@ -145,6 +186,7 @@ PackEncoding IntegerEncoder<T>::Encode(std::span<const T> values, std::string* b
       Block::Append(entries_, shape.smallest, shape.largest, &offsets_, body);
       break;
     case PackEncoding::kConstant:
+    case PackEncoding::kKeyTuples:
     case PackEncoding::kPlain:
       body->append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
       break;
@@ -153,14 +195,52 @@ PackEncoding IntegerEncoder<T>::Encode(std::span<const T> values, std::string* b
 }
 
 template <typename T>
-void IntegerEncoder<T>::AppendSteps(std::span<const T> values, const Shape& shape,
-                                    std::string* body) {
-  derived_.resize(values.size() - 1);
+void IntegerEncoder<T>::FindSteps(std::span<const T> values) {
+  steps_.resize(values.size() - 1);
   for (size_t i = 1; i < values.size(); ++i) {
-    derived_[i - 1] = WrappingDifference(values[i], values[i - 1]);
+    steps_[i - 1] = WrappingDifference(values[i], values[i - 1]);
   }
+}
+
+template <typename T>
+bool IntegerEncoder<T>::Repeats(std::span<const T> values) const {
+  constexpr size_t kWindow = 4;
+  if (values.size() < kMinRepeating || bytes_ < values.size() * kRepeatingBits / 8) {
+    return false;
+  }
+  // Of the windows of steps one in sixteen is looked at, chosen by its contents, so that it is
+  // chosen again where it comes again.
+  std::array<uint64_t, 1024> seen{};
+  size_t looked_at = 0;
+  size_t found = 0;
+  uint64_t window = 0;
+  for (size_t i = 1; i < values.size(); ++i) {
+    const uint64_t step = HashOf(WrappingDifference(values[i], values[i - 1]));
+    window = (window << (64 / kWindow)) + step * 0x9E3779B97F4A7C15;
+    if (i < kWindow || window >> 60 != 0) {
+      continue;
+    }
+    ++looked_at;
+    uint64_t& slot = seen[(window >> 50) % seen.size()];
+    found += slot == window ? 1 : 0;
+    slot = window;
+  }
+  return found > looked_at / 4;
+}
+
+template <typename T>
+PackEncoding IntegerEncoder<T>::EncodeAligned(std::span<const T> values, std::string* body) {
+  using Block = IntegerBlock<T>;
+  if (Block::Bytes(values.size(), shape_.smallest, shape_.largest) <=
+      Block::Bytes(values.size(), shape_.smallest_step, shape_.largest_step)) {
+    Block::Append(values, shape_.smallest, shape_.largest, &offsets_, body, /*aligned=*/true);
+    return PackEncoding::kFrameOfReference;
+  }
+  FindSteps(values);
   PutLittleEndian(body, static_cast<Unsigned<T>>(values[0]));
-  IntegerBlock<T>::Append(derived_, shape.smallest_step, shape.largest_step, &offsets_, body);
+  Block::Append(steps_, shape_.smallest_step, shape_.largest_step, &offsets_, body,
+                /*aligned=*/true);
+  return PackEncoding::kDelta;
 }
 
 template class IntegerEncoder<int64_t>;

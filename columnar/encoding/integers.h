@@ -16,18 +16,22 @@
 //   frame of reference  block(n)
 //   dictionary          num_entries(4) | width(1) | codes: n numbers below num_entries, packed
 //                       | block(num_entries): the entries
+//   frames              frames(n), see frames.h
+//   delta frames        first(T) | frames(n - 1): what each integer is more than the one before
 //
-// Every body has exactly this length. Constant, run-length, delta and dictionary need n >= 1. The
-// encoder takes the smallest (it looks at dictionaries of n / 4 entries at most); of equal ones the
-// first of constant, frame of reference, delta, run-length, dictionary, plain. Base is the smallest
-// integer of a block (of differences: the smallest taken as signed), so that a sequence of even
-// steps has width 0.
+// Every body has exactly this length. All but plain and frame of reference need n >= 1, delta
+// frames n >= 2. The encoder takes the smallest (it looks at dictionaries of n / 4 entries at
+// most); of equal ones the first of constant, frame of reference, delta, run-length, dictionary,
+// plain. Frames, which are read more slowly, must save a tenth. Base is the smallest integer of a
+// block or frame (of differences: the smallest taken as signed), so that a sequence of even steps
+// has width 0.
 //
 // Thread-safety: none; the objects own scratch memory and are meant to be reused.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -57,8 +61,9 @@ class IntegerBlock {
 
   // The bytes of a block of `count` integers between these two.
   static size_t Bytes(size_t count, T smallest, T largest);
+  // `aligned`: the offsets take whole bytes.
   static void Append(std::span<const T> values, T smallest, T largest,
-                     std::vector<uint64_t>* scratch, std::string* out);
+                     std::vector<uint64_t>* scratch, std::string* out, bool aligned = false);
 
  private:
   static int WidthOf(T smallest, T largest);
@@ -69,10 +74,26 @@ class IntegerBlock {
 };
 
 template <typename T>
+class FrameWriter;
+template <typename T>
+class FrameReader;
+
+template <typename T>
 class IntegerEncoder {
  public:
+  IntegerEncoder();
+  ~IntegerEncoder();
+
   // Appends the body in the encoding it returns.
   PackEncoding Encode(std::span<const T> values, std::string* body);
+
+  // Whether sequences of the values of the last Encode come again, and could be said in far fewer
+  // bytes than it took: a relation ordered by column lists the same files for each.
+  bool Repeats(std::span<const T> values) const;
+  // Appends another body of the values of the last Encode, in an encoding it returns. It is no
+  // smaller, but what comes again in the values comes again in its bytes: its offsets take whole
+  // bytes, so that a compressor finds them.
+  PackEncoding EncodeAligned(std::span<const T> values, std::string* body);
 
  private:
   // What the choice of the encoding rests on.
@@ -83,26 +104,35 @@ class IntegerEncoder {
     T largest_step = 0;
     size_t num_runs = 0;
   };
-  static Shape Measure(std::span<const T> values);
+  static void Measure(std::span<const T> values, Shape* shape);
   // Fills lengths_ and derived_.
   void FindRuns(std::span<const T> values);
   // Fills entries_ and codes_; false when there are more than `max_entries` different integers.
   bool BuildDictionary(std::span<const T> values, size_t max_entries);
-  void AppendSteps(std::span<const T> values, const Shape& shape, std::string* body);
+  // Fills steps_.
+  void FindSteps(std::span<const T> values);
 
+  Shape shape_;  // of the values of the last Encode, and the bytes it took
+  size_t bytes_ = 0;
   std::vector<uint64_t> offsets_;  // of a block that is being written
-  std::vector<T> derived_;         // the values of runs, or steps
-  std::vector<int64_t> lengths_;   // of runs
+  std::vector<T> derived_;         // the values of runs
+  std::vector<T> steps_;
+  std::vector<int64_t> lengths_;  // of runs
   int64_t shortest_run_ = 0;
   int64_t longest_run_ = 0;
   std::vector<T> entries_;  // of the dictionary, in order of appearance
   std::vector<uint64_t> codes_;
   std::vector<uint32_t> slots_;  // hash table: 1 + entry number, 0 empty
+  std::unique_ptr<FrameWriter<T>> frames_;
+  std::unique_ptr<FrameWriter<T>> step_frames_;
 };
 
 template <typename T>
 class IntegerDecoder {
  public:
+  IntegerDecoder();
+  ~IntegerDecoder();
+
   // Writes the integers [from, to) of the `rows` in the body to `out`.
   absl::Status Decode(PackEncoding encoding, std::string_view body, size_t rows, size_t from,
                       size_t to, T* out);
@@ -113,7 +143,9 @@ class IntegerDecoder {
 
  private:
   absl::Status DecodeRuns(std::string_view body, size_t rows, size_t from, size_t to, T* out);
-  absl::Status DecodeSteps(std::string_view body, size_t rows, size_t from, size_t to, T* out);
+  // `encoding`: delta or delta frames.
+  absl::Status DecodeSteps(PackEncoding encoding, std::string_view body, size_t rows, size_t from,
+                           size_t to, T* out);
   struct Dictionary {
     std::string_view codes;
     int width = 0;
@@ -127,6 +159,7 @@ class IntegerDecoder {
   std::vector<uint64_t> codes_;
   std::vector<int64_t> lengths_;  // of runs
   std::vector<T> values_;         // from which Gather picks
+  std::unique_ptr<FrameReader<T>> frames_;
 };
 
 extern template class IntegerBlock<int64_t>;

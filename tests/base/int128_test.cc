@@ -29,6 +29,16 @@ TEST(Int128Test, PrintsExtremes) {
   EXPECT_EQ(UnsignedText(~static_cast<uint128_t>(0)), "340282366920938463463374607431768211455");
 }
 
+TEST(Int128Test, PrintsZerosInTheMiddle) {
+  const uint128_t ten_to_19 = 10'000'000'000'000'000'000U;
+  EXPECT_EQ(UnsignedText(ten_to_19 - 1), "9999999999999999999");
+  EXPECT_EQ(UnsignedText(ten_to_19), "10000000000000000000");
+  EXPECT_EQ(UnsignedText((uint128_t{1} << 64) - 1), "18446744073709551615");
+  EXPECT_EQ(UnsignedText(uint128_t{1} << 64), "18446744073709551616");
+  EXPECT_EQ(UnsignedText(ten_to_19 * 3 + 7), "30000000000000000007");
+  EXPECT_EQ(UnsignedText(ten_to_19 * ten_to_19), "100000000000000000000000000000000000000");
+}
+
 TEST(Int128Test, PrintingAppends) {
   std::string text = "x=";
   AppendInt128(-12, &text);

@@ -482,7 +482,7 @@ TEST_F(DamagedCheckpoint, AStatementOfAnotherCommitIsFound) {
 TEST_F(DamagedCheckpoint, ANewerFormatIsNotTakenForDamage) {
   const std::string path = StrCat(directory(), "/CHECKPOINT");
   std::string text = ReadWhole(path);
-  text.replace(text.find("format 1"), 8, "format 2");
+  text.replace(text.find("format 1"), 8, "format 3");
   Replace(path, text);
   ExpectError(Verified(directory()), absl::StatusCode::kFailedPrecondition, "newer varve");
   ExpectNotRestored(absl::StatusCode::kFailedPrecondition, "newer varve");
@@ -501,7 +501,8 @@ TEST_F(DamagedCheckpoint, AFileThatDoesNotBelongToItIsFound) {
 
 TEST_F(DamagedCheckpoint, AStatementCannotMakeARestoreWriteElsewhere) {
   for (const char* name : {"../stolen", "rows/../../stolen", "rows/..", "rows/", "/tmp/stolen",
-                           "rows/a/b", "varve.lock"}) {
+                           "rows/a/b", "varve.lock", "columnar", "columnar/", "columnar/notes.txt",
+                           "columnar/../00000001.vcol", "columnar/a/00000001.vcol"}) {
     CheckpointInfo info = info_;
     info.files.push_back({.name = name});
     ExpectError(ParseCheckpointInfo(SerializeCheckpointInfo(info)).status(),

@@ -492,9 +492,6 @@ class Crash : public ::testing::Test {
     const std::string checkpoint = CheckpointPath(path());
     if (std::filesystem::exists(checkpoint)) {
       const auto verified = VerifyCheckpoint(checkpoint, {}, {}, [](const Finding& finding) {
-        if (finding.rule == "columnar-file-missing") {
-          return;  // checkpoints hold the row store; columnar files are made of it again
-        }
         ADD_FAILURE() << "checkpoint: " << finding.rule << ": " << finding.message;
       });
       EXPECT_TRUE(verified.ok()) << verified.status();

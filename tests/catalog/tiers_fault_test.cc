@@ -25,6 +25,7 @@
 #include "catalog/tiers/memory_set.h"
 #include "tests/catalog/child_process.h"
 #include "tests/catalog/fault_file_system.h"
+#include "tests/catalog/flip_byte.h"
 #include "tests/catalog/random_changes.h"
 #include "tests/catalog/tiers_fixture.h"
 #include "tests/seed.h"
@@ -309,14 +310,6 @@ TEST_F(FailingDisk, CompactsBesideSetsThatAFailedFlushLeftFrozen) {
 }
 
 // --- Damage --------------------------------------------------------------------------------------
-
-void FlipByte(const std::string& path, uint64_t offset) {
-  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-  file.seekg(static_cast<std::streamoff>(offset));
-  const char byte = static_cast<char>(file.get() ^ 0x10);
-  file.seekp(static_cast<std::streamoff>(offset));
-  file.put(byte);
-}
 
 TEST_F(TiersFault, AFlippedByteIsAnsweredAroundAndRebuilt) {
   FillAllTiers();

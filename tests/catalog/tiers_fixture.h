@@ -51,7 +51,8 @@ class TiersFixture : public CatalogFixture {
     CopyNewCatalog(path());
     ReopenWithMemory();
   }
-  void ReopenWithMemory(CatalogOptions options = {}) {
+  // Nothing is done in the background unless a test asks for it: it would make damage good.
+  void ReopenWithMemory(CatalogOptions options = {.memrowset_budget_bytes = 0}) {
     Reopen(options);
     const absl::Status status = catalog_->WaitForMemory();
     ASSERT_TRUE(status.ok()) << status;

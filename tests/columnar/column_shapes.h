@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/column_batch.h"
+#include "base/key_codec.h"
 #include "tests/base/random_values.h"
 
 namespace varve {
@@ -21,10 +22,12 @@ enum class Shape {
   kAscending,    // small steps up
   kNarrow,       // a random base and a random number of random bits
   kWrapping,     // large steps, modulo the width
+  kStretches,    // stretches of random length, each with a base, a multiple and a width of its own
+  kRepeating,    // one sequence over and over
 };
-inline constexpr std::array<Shape, 7> kAllShapes = {
-    Shape::kRandom,    Shape::kConstant, Shape::kRuns,    Shape::kFewDistinct,
-    Shape::kAscending, Shape::kNarrow,   Shape::kWrapping};
+inline constexpr std::array<Shape, 9> kAllShapes = {
+    Shape::kRandom, Shape::kConstant, Shape::kRuns,      Shape::kFewDistinct, Shape::kAscending,
+    Shape::kNarrow, Shape::kWrapping, Shape::kStretches, Shape::kRepeating};
 
 // Which rows are NULL.
 enum class NullShape { kNone, kAll, kSome };
@@ -47,6 +50,13 @@ class ColumnShapes {
     const int bits = static_cast<int>(random_.Below(70));
     uint128_t number = pool[0];
     size_t left_of_run = 0;
+    uint128_t base = 0;
+    uint128_t multiple = 1;
+    int width = 0;
+    const size_t period = 1 + random_.Below(2000);
+    std::vector<uint128_t> sequence;
+    // As bytes, these two are tuples of keys.
+    const bool as_tuples = shape == Shape::kStretches || shape == Shape::kRepeating;
     for (size_t row = 0; row < rows; ++row) {
       switch (shape) {
         case Shape::kRandom: number = Number(); break;
@@ -61,8 +71,27 @@ class ColumnShapes {
         case Shape::kAscending: number += random_.Below(static_cast<uint64_t>(step) + 1); break;
         case Shape::kNarrow: number = pool[0] + random_.BitsOfAnyLength(bits); break;
         case Shape::kWrapping: number += step; break;
+        case Shape::kStretches:
+          if (left_of_run-- == 0) {
+            left_of_run = random_.Below(random_.OneIn(4) ? 5 : 600);
+            base = Number();
+            multiple = random_.OneIn(2) ? 1 : random_.BitsOfAnyLength(40);
+            width = static_cast<int>(random_.Below(random_.OneIn(8) ? 70 : 20));
+          }
+          number = base + multiple * random_.BitsOfAnyLength(width);
+          break;
+        case Shape::kRepeating:
+          if (sequence.size() < period) {
+            sequence.push_back(number + random_.Below(1000));
+          }
+          number = sequence[row % period];
+          break;
       }
-      AppendNumber(number, &column);
+      if (as_tuples && type == PhysicalType::kBytes) {
+        AppendTuple(number, &column);
+      } else {
+        AppendNumber(number, &column);
+      }
       if (nulls == NullShape::kAll || (nulls == NullShape::kSome && random_.OneIn(3))) {
         column.SetNull(row);
       }
@@ -97,6 +126,13 @@ class ColumnShapes {
         return;
       }
     }
+  }
+
+  static void AppendTuple(uint128_t number, ColumnVector* column) {
+    std::string key;
+    AppendKey(Datum::Int64(static_cast<int64_t>(number >> 126)), &key);
+    AppendKey(Datum::Int64(static_cast<int64_t>(number % (uint64_t{1} << 50))), &key);
+    column->AppendBytes(key);
   }
 
   RandomValues random_;

@@ -338,6 +338,44 @@ TEST(ColumnarTableReaderTest, ASharedPackIsThatOfTheCache) {
   EXPECT_TRUE(read(ColumnSlot::Data(99))->is_null(2)) << "a column that is not there";
 }
 
+TEST(ColumnarTableReaderTest, WideIntegersThatFitAreReadNarrowed) {
+  ColumnarTableSchema schema{.relation = 7, .handle = HandleType::kInt};
+  schema.columns.push_back({.id = 1, .name = "fits", .type = TypeKind::kInt128});
+  schema.columns.push_back({.id = 2, .name = "does not", .type = TypeKind::kInt128});
+  schema.columns.push_back({.id = 3, .name = "narrow", .type = TypeKind::kInt64});
+  ColumnarRows rows(schema);
+  const std::vector<Datum> fitting = {Datum::Int128(std::numeric_limits<int64_t>::min()), Datum(),
+                                      Datum::Int128(std::numeric_limits<int64_t>::max())};
+  for (int64_t row = 0; row < 3; ++row) {
+    rows.handles.AppendInt64(row);
+    rows.begins.push_back(0);
+    rows.ends.push_back(kNoEnd);
+    rows.columns.mutable_column(0).Append(fitting[static_cast<size_t>(row)]);
+    rows.columns.mutable_column(1).AppendInt128(int128_t{row} << 63);
+    rows.columns.mutable_column(2).AppendInt64(row);
+  }
+  rows.columns.SetNumRows(3);
+  MemoryFileSystem file_system;
+  WriteFile(&file_system, schema, rows);
+  const auto file = OpenFile(&file_system);
+  PackCache cache(rocksdb::NewLRUCache(1 << 20));
+  ReadCounters counters;
+  ColumnarTableReader reader(file, file->FindTable(7), &counters, {.cache = &cache});
+  const auto narrowed = reader.ReadPackNarrowed(0, ColumnSlot::Data(1));
+  ASSERT_TRUE(narrowed.ok()) << narrowed.status();
+  const std::span<const int64_t> values = (*narrowed)->int64s();
+  EXPECT_EQ(values[0], std::numeric_limits<int64_t>::min());
+  EXPECT_TRUE((*narrowed)->is_null(1));
+  EXPECT_EQ(values[2], std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(*reader.ReadPackNarrowed(0, ColumnSlot::Data(1)), *narrowed) << "out of the cache";
+  EXPECT_EQ((*reader.ReadPackShared(0, ColumnSlot::Data(1), PhysicalType::kInt128))->type(),
+            PhysicalType::kInt128)
+      << "both forms are kept";
+  EXPECT_TRUE(absl::IsDataLoss(reader.ReadPackNarrowed(0, ColumnSlot::Data(2)).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(reader.ReadPackNarrowed(0, ColumnSlot::Data(3)).status()));
+  EXPECT_TRUE((*reader.ReadPackNarrowed(0, ColumnSlot::Data(99)))->is_null(2));
+}
+
 TEST(ColumnarTableReaderTest, AFileIsReadByManyThreads) {
   PackCache cache(rocksdb::NewLRUCache(1 << 20));
   World world(HandleType::kCommon);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/key_codec.h"
 #include "base/strings.h"
 #include "columnar/encoding/compression.h"
 #include "columnar/pack_codec.h"
@@ -112,6 +113,81 @@ TEST(PackEncodingTest, FewValuesInAnyOrderAreDictionary) {
   EXPECT_LE(strings.uncompressed_bytes, kRows * 7 / 8 + 100 * 21 + 60);
 }
 
+// A pack of a relation that is ordered by table has rows of many tables, each with numbers of its
+// own: one width for all would be 40 bits.
+TEST(PackEncodingTest, StretchesOfOtherNumbersAreFrames) {
+  std::mt19937_64 random(1);
+  const PackDescription int64s = Pack(PhysicalType::kInt64, [&](size_t row) {
+    return (row / 700 * 7919 % 12) * 100000000000 + random() % 64;
+  });
+  EXPECT_EQ(int64s.encoding, PackEncoding::kFrames);
+  EXPECT_LE(int64s.bytes, kRows * 6 / 8 + 12 * 30 + 40);
+  const PackDescription int128s = Pack(PhysicalType::kInt128, [&](size_t row) {
+    return (static_cast<int128_t>(row / 700 * 7919 % 12) << 90) +
+           static_cast<int128_t>(random() % 64);
+  });
+  EXPECT_EQ(int128s.encoding, PackEncoding::kFrames);
+  EXPECT_LE(int128s.bytes, kRows * 6 / 8 + 12 * 40 + 40);
+}
+
+TEST(PackEncodingTest, AscendingStretchesAreDeltaFrames) {
+  std::mt19937_64 random(1);
+  int64_t sum = 0;
+  const PackDescription pack = Pack(PhysicalType::kInt64, [&](size_t row) {
+    if (row % 700 == 0) {
+      sum = static_cast<int64_t>(random() >> 20);
+    }
+    return sum += static_cast<int64_t>(1000 + random() % 64);
+  });
+  EXPECT_EQ(pack.encoding, PackEncoding::kDeltaFrames);
+  EXPECT_LE(pack.bytes, kRows * 6 / 8 + 24 * 30 + 40);
+}
+
+TEST(PackEncodingTest, WhatAllNumbersAreMultiplesOfIsTakenOut) {
+  std::mt19937_64 random(1);
+  const PackDescription seconds = Pack(PhysicalType::kInt64, [&](size_t) {
+    return 1735689600123456 + static_cast<int64_t>(random() % 86400) * 1000000;
+  });
+  EXPECT_EQ(seconds.encoding, PackEncoding::kFrames);
+  EXPECT_LE(seconds.bytes, kRows * 17 / 8 + 16 * 30);
+}
+
+TEST(PackEncodingTest, ASequenceThatComesAgainIsSaidOnce) {
+  std::mt19937_64 random(1);
+  std::vector<uint64_t> numbers(700);
+  for (uint64_t& number : numbers) {
+    number = random() % 4096;
+  }
+  const PackDescription pack =
+      Pack(PhysicalType::kInt64, [&](size_t row) { return numbers[row % numbers.size()]; });
+  EXPECT_EQ(pack.compression, PackCompression::kZstd);
+  EXPECT_LE(pack.bytes, numbers.size() * 2 + 200);
+}
+
+TEST(PackEncodingTest, KeysOfIdsAreTuples) {
+  const PackDescription pack = Pack(PhysicalType::kBytes, [](size_t row) {
+    std::string key;
+    AppendKey(Datum::Int64(7), &key);
+    AppendKey(Datum::Int64(static_cast<int64_t>(row / 3000)), &key);
+    AppendKey(Datum::Int64(static_cast<int64_t>(row % 3000 * 5)), &key);
+    return key;
+  });
+  EXPECT_EQ(pack.encoding, PackEncoding::kKeyTuples);
+  EXPECT_LE(pack.bytes, 300U);
+}
+
+TEST(PackEncodingTest, KeysOfOtherValuesAreNotTuples) {
+  for (const Datum& other : {Datum(), Datum::Int64(-1), Datum::Bytes("a"), Datum::Bool(true)}) {
+    const PackDescription pack = Pack(PhysicalType::kBytes, [&](size_t row) {
+      std::string key;
+      AppendKey(Datum::Int64(static_cast<int64_t>(row)), &key);
+      AppendKey(row == kRows - 1 ? other : Datum::Int64(1), &key);
+      return key;
+    });
+    EXPECT_NE(pack.encoding, PackEncoding::kKeyTuples);
+  }
+}
+
 TEST(PackEncodingTest, NoiseIsPlainAndNotCompressed) {
   std::mt19937_64 random(1);
   const PackDescription int64s = Pack(PhysicalType::kInt64, [&](size_t) { return random(); });
@@ -181,6 +257,9 @@ TEST(PackEncodingTest, EveryEncodingHasAName) {
   EXPECT_EQ(PackEncodingName(PackEncoding::kDelta), "delta");
   EXPECT_EQ(PackEncodingName(PackEncoding::kFrameOfReference), "frame of reference");
   EXPECT_EQ(PackEncodingName(PackEncoding::kDictionary), "dictionary");
+  EXPECT_EQ(PackEncodingName(PackEncoding::kFrames), "frames");
+  EXPECT_EQ(PackEncodingName(PackEncoding::kDeltaFrames), "delta frames");
+  EXPECT_EQ(PackEncodingName(PackEncoding::kKeyTuples), "key tuples");
 }
 
 }  // namespace

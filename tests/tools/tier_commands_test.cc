@@ -22,6 +22,7 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -336,10 +337,71 @@ TEST_F(TierCommands, VerifyFindsAFlippedByteAndRepairMakesItGood) {
   const Outcome scan = RunVarve(path(), {"scan", "table", "--format=csv", "--path=columnar"});
   EXPECT_EQ(scan.out, rows);
   EXPECT_THAT(scan.err, StartsWith("varve: scan of ducklake_table goes on in the row store: "));
+  // a compaction leaves the relation out, says so, and does the others;
+  Printed({"flush"});
+  const Outcome compacted = RunVarve(path(), {"compact", "--full", "--format=json"});
+  EXPECT_EQ(compacted.exit_code, 7);
+  EXPECT_EQ(nlohmann::json::parse(compacted.out)["skipped"], 1);
+  EXPECT_THAT(compacted.err, AllOf(StartsWith("varve: ducklake_table was left out: "),
+                                   HasSubstr(".vcol"), HasSubstr("varve repair")));
+  EXPECT_EQ(Printed({"scan", "table", "--format=csv", "--path=auto"}), rows);
   // and once it is rebuilt all is well.
-  EXPECT_EQ(Json({"repair", "table"})["relations"], 1);
+  const Outcome repaired = RunVarve(path(), {"repair", "--format=json"});
+  EXPECT_EQ(repaired.exit_code, 0) << repaired.err;
+  EXPECT_EQ(nlohmann::json::parse(repaired.out)["relations"], 1);
+  EXPECT_EQ(nlohmann::json::parse(repaired.out)["damaged_files"], 1);
+  EXPECT_THAT(Lines(repaired.err),
+              ElementsAre(AllOf(
+                  StartsWith(StrCat("columnar/", finding["key"].get<std::string>(),
+                                    " was damaged: ducklake_table, column ")),
+                  HasSubstr(": its checksum does not match"),
+                  EndsWith("; made anew: ducklake_table"))));
   EXPECT_THAT(ColumnarFindings(), IsEmpty());
   EXPECT_EQ(Printed({"scan", "table", "--format=csv", "--path=columnar"}), rows);
+}
+
+TEST_F(TierCommands, RepairReadsAllFilesAndShowsHowFarItIs) {
+  Printed({"flush"});
+  Printed({"repair"});
+  Printed({"compact", "--full"});
+  // When nothing is damaged nothing is made, and nothing is said but on a terminal.
+  const Outcome quiet = RunVarve(path(), {"repair", "--format=json"});
+  EXPECT_EQ(quiet.exit_code, 0);
+  EXPECT_EQ(quiet.err, "");
+  EXPECT_EQ(nlohmann::json::parse(quiet.out)["relations"], 0);
+  EXPECT_EQ(nlohmann::json::parse(quiet.out)["damaged_files"], 0);
+  EXPECT_THAT(RunVarve(path(), {"repair"}, {.stderr_is_terminal = true}).err,
+              HasSubstr("reading columnar files  ["));
+}
+
+TEST_F(TierCommands, ACheckpointTakesColumnarFilesAlong) {
+  Printed({"flush"});
+  Printed({"repair"});
+  Printed({"compact", "--full"});
+  const std::string rows = Printed({"scan", "table", "--format=csv", "--path=row"});
+  const std::string checkpoint = dir_ / "checkpoint";
+  const std::string restored = dir_ / "restored";
+  ASSERT_EQ(RunVarve(path(), {"checkpoint", "create", checkpoint}).exit_code, 0);
+  // It is answered by columns in place, and when it is restored.
+  EXPECT_EQ(RunVarve(checkpoint, {"scan", "table", "--format=csv", "--path=columnar"}).out, rows);
+  const std::vector<std::string> restore = {"checkpoint", "restore", checkpoint,
+                                            StrCat("--to=", restored)};
+  ASSERT_EQ(RunVarve("", restore).exit_code, 0);
+  EXPECT_EQ(RunVarve(restored, {"scan", "table", "--format=csv", "--path=columnar"}).out, rows);
+  // A damaged one among them is left out of a restore, and made anew.
+  std::filesystem::remove_all(restored);
+  std::string last;
+  for (const auto& entry : std::filesystem::directory_iterator(StrCat(checkpoint, "/columnar"))) {
+    last = std::max(last, entry.path().filename().string());
+  }
+  Flip(StrCat(checkpoint, "/columnar/", last), 40);
+  const Outcome left_out = RunVarve("", restore);
+  EXPECT_EQ(left_out.exit_code, 0) << left_out.err;
+  EXPECT_THAT(left_out.err, AllOf(HasSubstr(StrCat("columnar/", last, " is damaged")),
+                                  HasSubstr("varve repair")));
+  EXPECT_EQ(RunVarve(restored, {"scan", "table", "--format=csv"}).out, rows);
+  EXPECT_EQ(RunVarve(restored, {"repair"}).exit_code, 0);
+  EXPECT_EQ(RunVarve(restored, {"scan", "table", "--format=csv", "--path=columnar"}).out, rows);
 }
 
 TEST_F(TierCommands, AFileThatCannotBeOpenedIsSaidAndRebuilt) {
