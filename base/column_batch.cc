@@ -1,6 +1,7 @@
 #include "base/column_batch.h"
 
 #include <cstring>
+#include <utility>
 
 namespace varve {
 namespace {
@@ -197,40 +198,63 @@ void ColumnBatch::Reset(std::span<const PhysicalType> types) {
   for (size_t i = 0; i < types.size(); ++i) {
     if (i == columns_.size()) {
       columns_.emplace_back(types[i]);
-    } else if (columns_[i].type() != types[i]) {
-      columns_[i] = ColumnVector(types[i]);
+    } else if (columns_[i].own.type() != types[i]) {
+      columns_[i] = Column(types[i]);
     } else {
-      columns_[i].Clear();
+      columns_[i].shared.reset();
+      columns_[i].own.Clear();
     }
   }
 }
 
+void ColumnBatch::ShareColumn(size_t i, std::shared_ptr<const ColumnVector> column) {
+  assert(column != nullptr && column->type() == columns_[i].own.type());
+  columns_[i].own.Clear();
+  columns_[i].shared = std::move(column);
+}
+
+void ColumnBatch::MakeOwn(Column* column) {
+  column->own.AppendRange(*column->shared, 0, column->shared->size());
+  column->shared.reset();
+}
+
 void ColumnBatch::Clear() {
   num_rows_ = 0;
-  for (ColumnVector& column : columns_) {
-    column.Clear();
+  for (Column& column : columns_) {
+    column.shared.reset();
+    column.own.Clear();
   }
 }
 
 void ColumnBatch::SetNumRows(size_t rows) {
   num_rows_ = rows;
 #ifndef NDEBUG
-  for (const ColumnVector& column : columns_) {
-    assert(column.size() == rows);
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    assert(column(i).size() == rows);
   }
 #endif
 }
 
 void ColumnBatch::Select(std::span<const uint32_t> selection) {
-  for (ColumnVector& column : columns_) {
-    column.Select(selection);
+  for (Column& column : columns_) {
+    if (column.shared == nullptr) {
+      column.own.Select(selection);
+    } else if (selection.size() != column.shared->size()) {  // else all of them, in their order
+      column.own.AppendSelected(*column.shared, selection);
+      column.shared.reset();
+    }
   }
   num_rows_ = selection.size();
 }
 
 void ColumnBatch::Truncate(size_t rows) {
-  for (ColumnVector& column : columns_) {
-    column.Truncate(rows);
+  for (Column& column : columns_) {
+    if (column.shared == nullptr) {
+      column.own.Truncate(rows);
+    } else if (rows != column.shared->size()) {
+      column.own.AppendRange(*column.shared, 0, rows);
+      column.shared.reset();
+    }
   }
   num_rows_ = rows;
 }

@@ -4,12 +4,17 @@
 // says NULL, and for bytes a heap with end offsets. A ColumnBatch is several of them, equally long.
 // Batches are reused: Clear keeps the memory.
 //
-// Thread-safety: none. Ownership: a vector owns its values; datums read from it borrow them until
-// the next change.
+// A column of a batch is the batch's own, or one that others have too (a decoded pack of the cache)
+// and nobody may change: the batch makes a copy of its own before it changes one.
+//
+// Thread-safety: none; shared columns may be read from any thread. Ownership: a vector owns its
+// values; datums read from it borrow them until the next change. A batch owns its own columns and a
+// share in the others.
 #pragma once
 
 #include <cassert>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -134,8 +139,26 @@ class ColumnBatch {
 
   size_t num_columns() const { return columns_.size(); }
   size_t num_rows() const { return num_rows_; }
-  const ColumnVector& column(size_t i) const { return columns_[i]; }
-  ColumnVector& mutable_column(size_t i) { return columns_[i]; }
+  const ColumnVector& column(size_t i) const {
+    const Column& column = columns_[i];
+    return column.shared != nullptr ? *column.shared : column.own;
+  }
+  // A shared column is copied first; the reference lives until the column is shared again, or
+  // dropped.
+  ColumnVector& mutable_column(size_t i) {
+    Column& column = columns_[i];
+    if (column.shared != nullptr) {
+      MakeOwn(&column);
+    }
+    return column.own;
+  }
+
+  // Makes a column the one given, without a copy. Requires: not null, the type of the column.
+  void ShareColumn(size_t i, std::shared_ptr<const ColumnVector> column);
+  // Null: the column is the batch's own.
+  const std::shared_ptr<const ColumnVector>& shared_column(size_t i) const {
+    return columns_[i].shared;
+  }
 
   void Clear();
   // Every column must hold `rows` values; a batch without columns carries its row count alone.
@@ -146,7 +169,15 @@ class ColumnBatch {
   void DropColumnsFrom(size_t first);
 
  private:
-  std::vector<ColumnVector> columns_;
+  struct Column {
+    explicit Column(PhysicalType type) : own(type) {}
+    ColumnVector own;                            // empty while another one is shared
+    std::shared_ptr<const ColumnVector> shared;  // null: own counts
+  };
+
+  static void MakeOwn(Column* column);
+
+  std::vector<Column> columns_;
   size_t num_rows_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <iostream>
@@ -126,6 +127,21 @@ void LoadFile(BulkLoader* loader, const LakeFile& file) {
                       Datum::Int64(column.null_count), Datum::Bytes(column.min_value),
                       Datum::Bytes(column.max_value), null, null});
   }
+}
+
+// The sum of all bytes, eight at a time.
+uint64_t SumOfWords(std::string_view bytes) {
+  uint64_t sum = 0;
+  size_t at = 0;
+  for (; at + sizeof(uint64_t) <= bytes.size(); at += sizeof(uint64_t)) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, sizeof(word));
+    sum += word;
+  }
+  for (; at < bytes.size(); ++at) {
+    sum += static_cast<uint8_t>(bytes[at]);
+  }
+  return sum;
 }
 
 RebuildFigures& FiguresOfRebuild() {
@@ -270,7 +286,8 @@ std::vector<size_t> ColumnsNamed(const ReadView& view, RelationId relation,
   return columns;
 }
 
-ScanResult ReadAll(const ReadView& view, RelationId relation, ScanOptions options) {
+ScanResult ReadAll(const ReadView& view, RelationId relation, ScanOptions options,
+                   ReadTexts texts) {
   const auto scan = view.Scan(view.relations().FindById(relation), std::move(options));
   CheckOk(scan);
   ScanBatch batch;
@@ -293,6 +310,9 @@ ScanResult ReadAll(const ReadView& view, RelationId relation, ScanOptions option
         for (const size_t end : column.ends()) {
           result.sum += end - start;
           start = end;
+        }
+        if (texts == ReadTexts::kBytes) {
+          result.text_words += SumOfWords(column.heap());
         }
       }
     }

@@ -85,12 +85,15 @@ std::vector<size_t> ColumnsNamed(const ReadView& view, RelationId relation,
                                  std::initializer_list<std::string_view> names);
 
 // Reads a scan to its end. What was read is added up, so that nothing can be left out: of int64
-// columns the values, of bytes the lengths.
+// columns the values, of bytes the lengths, and the bytes themselves where they are asked for.
+enum class ReadTexts : uint8_t { kLengths, kBytes };
 struct ScanResult {
   uint64_t rows = 0;
-  uint64_t sum = 0;
+  uint64_t sum = 0;         // of values and lengths
+  uint64_t text_words = 0;  // of the bytes, eight at a time
   ScanStats stats;
 };
-ScanResult ReadAll(const ReadView& view, RelationId relation, ScanOptions options);
+ScanResult ReadAll(const ReadView& view, RelationId relation, ScanOptions options,
+                   ReadTexts texts = ReadTexts::kLengths);
 
 }  // namespace varve::bench

@@ -1,15 +1,22 @@
 #include "catalog/scan.h"
 
 #include <numeric>
+#include <utility>
 
 namespace varve {
 namespace {
 
 template <typename T>
-void DropFirstOf(size_t rows, std::vector<T>* values) {
-  if (!values->empty()) {
-    values->erase(values->begin(), values->begin() + static_cast<std::ptrdiff_t>(rows));
+void SelectOf(std::span<const uint32_t> selection, std::vector<T>* values) {
+  if (values->empty()) {
+    return;
   }
+  for (size_t i = 0; i < selection.size(); ++i) {
+    if (selection[i] != i) {  // a string moved onto itself is emptied
+      (*values)[i] = std::move((*values)[selection[i]]);
+    }
+  }
+  values->resize(selection.size());
 }
 
 }  // namespace
@@ -19,6 +26,16 @@ void ScanBatch::Clear() {
   begins.clear();
   ends.clear();
   handles.clear();
+}
+
+void ScanBatch::Select(std::span<const uint32_t> selection) {
+  if (selection.size() == num_rows()) {
+    return;
+  }
+  columns.Select(selection);
+  SelectOf(selection, &begins);
+  SelectOf(selection, &ends);
+  SelectOf(selection, &handles);
 }
 
 void ScanBatch::Truncate(size_t rows) {
@@ -34,10 +51,7 @@ void ScanBatch::Truncate(size_t rows) {
 void ScanBatch::DropFirst(size_t rows) {
   std::vector<uint32_t> rest(num_rows() - rows);
   std::iota(rest.begin(), rest.end(), static_cast<uint32_t>(rows));
-  columns.Select(rest);
-  DropFirstOf(rows, &begins);
-  DropFirstOf(rows, &ends);
-  DropFirstOf(rows, &handles);
+  Select(rest);
 }
 
 }  // namespace varve

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,12 @@ enum class ScanPath : uint8_t {
   kColumnar,  // MemRowSets and columnar files; FailedPrecondition likewise
 };
 
+// In which order rows come.
+enum class ScanOrder : uint8_t {
+  kKey,  // by handle and begin
+  kAny,  // whatever is cheapest: live and ended rows of columnar files are not merged
+};
+
 struct ScanOptions {
   // Column indexes to return, in this order. nullopt: all. Empty: no column, only row counts.
   std::optional<std::vector<size_t>> columns;
@@ -45,18 +52,21 @@ struct ScanOptions {
   // At most this many rows.
   std::optional<uint64_t> limit;
   ScanPath path = ScanPath::kAuto;
+  ScanOrder order = ScanOrder::kKey;
   // Packs that statistics prove visible are read without handle, version and end.
   bool clean_read = true;
   // Give each row's begin and end (ScanBatch::begins, ends). Without, they need not be read.
   bool with_intervals = true;
   // Also return each row's encoded handle (ScanBatch::handles).
   bool with_handles = false;
-  // Rows a batch holds at most. Range: 1 … 65,536.
+  // Rows of a batch that is put together. Range: 1 … 65,536. A pack of a columnar file that is
+  // handed on as it is makes a batch of its own, which may be longer; none is longer than a pack.
   uint32_t batch_rows = 1024;
 };
 
-// A batch of rows in (handle, begin) order, with the interval of each, unless they were not asked
-// for: then begins and ends may be empty, or there all the same. Rows of unversioned
+// A batch of rows in (handle, begin) order (unless any order will do), with the interval of each,
+// unless they were not asked for: then begins and ends may be empty, or there all the same. Columns
+// may be shared with others (base/column_batch.h). Rows of unversioned
 // relations are [0, kNoEnd). Rows of child relations carry their parent's interval in scans of all
 // versions (empty, [kNoEnd, kNoEnd), for a row without a parent), and [0, kNoEnd) otherwise.
 struct ScanBatch {
@@ -66,6 +76,8 @@ struct ScanBatch {
   std::vector<std::string> handles;  // with_handles only
   size_t num_rows() const { return columns.num_rows(); }
   void Clear();
+  // Keeps the rows named by `selection` (ascending row numbers).
+  void Select(std::span<const uint32_t> selection);
   // Drops rows from the end until `rows` remain. Requires: rows <= num_rows().
   void Truncate(size_t rows);
   // Drops the first `rows` rows. Requires: rows <= num_rows().

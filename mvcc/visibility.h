@@ -4,8 +4,9 @@
 // snapshot S iff begin <= S and S < end. Ending one version at S and beginning its successor at S
 // leaves exactly one visible version at every S (DuckLake 1.0 specification, "snapshots").
 //
-// The same rule has four forms here: scalar, on anything Versioned, on whole vectors, and the fast
-// path for the current snapshot, where every begin is visible and the test is "end is absent".
+// The same rule has five forms here: scalar, on anything Versioned, on whole vectors, on columns as
+// files have them, and the fast path for the current snapshot, where every begin is visible and the
+// test is "end is absent".
 // Nothing else in the project decides visibility; comparisons of begins and ends stand here.
 #pragma once
 
@@ -84,6 +85,13 @@ constexpr bool IntervalsOverlap(SnapshotId begin_a, SnapshotId end_a, SnapshotId
 // are. Requires: begins and ends are equally long, and selection has room for as many.
 size_t SelectVisible(std::span<const SnapshotId> begins, std::span<const SnapshotId> ends,
                      SnapshotId at, uint32_t* selection);
+
+// The same of the rows [from, to) of columns with an end only where the version has ended:
+// `has_no_end` is 1 elsewhere. Requires: columns of one length, to at most; from <= to;
+// selection has room for to - from.
+size_t SelectVisible(std::span<const int64_t> begins, std::span<const int64_t> ends,
+                     std::span<const uint8_t> has_no_end, size_t from, size_t to, SnapshotId at,
+                     uint32_t* selection);
 
 // The same by the current fast path.
 size_t SelectCurrent(std::span<const SnapshotId> ends, uint32_t* selection);

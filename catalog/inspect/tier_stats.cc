@@ -38,11 +38,11 @@ PackCount CountPacks(const ReadView& view, const RelationRef& relation, const Co
   PackCount count;
   ReadCounters reads;
   ColumnarScanCounters counters;
-  ColumnarSource source({part}, {.relation = relation,
-                                 .at = view.snapshot(),
-                                 .read_ahead = false,
-                                 .reads = &reads,
-                                 .counters = &counters});
+  ColumnarSource source(
+      {part},
+      {.relation = relation,
+       .read = {
+           .at = view.snapshot(), .read_ahead = false, .reads = &reads, .counters = &counters}});
   PackBounds bounds;
   while (true) {
     const absl::StatusOr<bool> more = source.NextPack(&bounds);

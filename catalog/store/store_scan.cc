@@ -120,22 +120,7 @@ void StoreScan::ApplyPredicate(ScanBatch* batch) {
   std::iota(selection_.begin(), selection_.end(), uint32_t{0});
   const size_t kept = options_.predicate.Filter(batch->columns, columns_.slot_of, selection_);
   selection_.resize(kept);
-  if (kept == batch->num_rows()) {
-    return;
-  }
-  batch->columns.Select(selection_);
-  for (size_t i = 0; i < kept; ++i) {
-    batch->begins[i] = batch->begins[selection_[i]];
-    batch->ends[i] = batch->ends[selection_[i]];
-    if (options_.with_handles && selection_[i] != i) {  // a string moved onto itself is emptied
-      batch->handles[i] = std::move(batch->handles[selection_[i]]);
-    }
-  }
-  batch->begins.resize(kept);
-  batch->ends.resize(kept);
-  if (options_.with_handles) {
-    batch->handles.resize(kept);
-  }
+  batch->Select(selection_);
 }
 
 }  // namespace varve

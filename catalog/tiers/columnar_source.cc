@@ -1,12 +1,15 @@
 #include "catalog/tiers/columnar_source.h"
 
 #include <algorithm>
+#include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "base/key_codec.h"
 #include "base/status.h"
 #include "catalog/tiers/columnar_format.h"
 #include "catalog/tiers/memory_format.h"
+#include "mvcc/visibility.h"
 
 namespace varve {
 namespace {
@@ -60,7 +63,7 @@ constexpr size_t kMadeWhole = 8;
 ColumnarSource::ColumnarSource(std::vector<ColumnarPart> parts, ColumnarSourceOptions options)
     : parts_(std::move(parts)), options_(std::move(options)) {
   const RelationSchema& relation = *options_.relation;
-  for (const size_t column : options_.columns) {
+  for (const size_t column : options_.read.columns) {
     types_.push_back(relation.columns.column(column).type.physical());
     slots_.push_back(SlotOfColumn(relation, column));
   }
@@ -72,34 +75,37 @@ ColumnarSource::ColumnarSource(std::vector<ColumnarPart> parts, ColumnarSourceOp
   const auto needs_version = [&](size_t column) {
     return column == relation.begin_column || column == relation.end_column;
   };
-  if (options_.predicate != nullptr) {
-    const std::vector<Term>& terms = options_.predicate->terms();
+  if (options_.read.predicate != nullptr) {
+    const std::vector<Term>& terms = options_.read.predicate->terms();
     predicate_needs_version_ = std::any_of(
         terms.begin(), terms.end(), [&](const Term& term) { return needs_version(term.column); });
   }
   projection_needs_version_ =
-      options_.needs_versions ||
-      std::any_of(options_.columns.begin(), options_.columns.end(), needs_version);
+      options_.read.needs_versions ||
+      std::any_of(options_.read.columns.begin(), options_.read.columns.end(), needs_version);
+  by_snapshot_ = options_.read.at.has_value() && (relation.versioning == Versioning::kInterval ||
+                                                  relation.versioning == Versioning::kBeginOnly);
+  whole_columns_.resize(options_.read.columns.size());
   FindStretches();
 }
 
 void ColumnarSource::FindStretches() {
   for (size_t part = 0; part < parts_.size(); ++part) {
     const ColumnarTable& table = *parts_[part].table;
-    if (!MayHoldRowsOf(table, options_.range)) {
+    if (!MayHoldRowsOf(table, options_.read.range)) {
       continue;
     }
     for (const HandleRange& of_part : parts_[part].ranges) {
-      const HandleRange range = Intersection(of_part, options_.range);
+      const HandleRange range = Intersection(of_part, options_.read.range);
       if (range.empty()) {
         continue;
       }
       Stretch stretch{.part = part, .range = range};
       stretch.next = range.lower.empty() ? 0 : SeekPack(table, range.lower);
-      stretch.end = stretch.next;
-      while (stretch.end < table.num_packs() &&
-             range.IsBelowUpper(FirstHandle(table, stretch.end))) {
-        ++stretch.end;
+      stretch.end = table.num_packs();
+      for (size_t low = stretch.next; !range.upper.empty() && low < stretch.end;) {
+        const size_t middle = low + (stretch.end - low) / 2;
+        range.IsBelowUpper(FirstHandle(table, middle)) ? low = middle + 1 : stretch.end = middle;
       }
       if (stretch.next < stretch.end) {
         stretches_.push_back(std::move(stretch));
@@ -115,9 +121,8 @@ absl::Status ColumnarSource::OpenPart(size_t part) {
   open_part_ = part;
   read_ahead_end_ = 0;
   reader_ = std::make_unique<ColumnarTableReader>(
-      parts_[part].file->file(), parts_[part].table, options_.reads,
+      parts_[part].file->file(), parts_[part].table, options_.read.reads,
       ColumnarTableReaderOptions{.cache = options_.cache});
-  handles_ = ColumnVector(PhysicalOfHandle(table().schema().handle));
   return absl::OkStatus();
 }
 
@@ -137,17 +142,17 @@ bool ColumnarSource::IsSkipped(size_t pack) const {
     return false;  // newer images hide older ones, whatever they look like
   }
   const auto& bounds = table().snapshot_bounds();
-  if (options_.at.has_value() && bounds.has_value() &&
-      (*bounds)[pack].ProvesNoneVisible(*options_.at)) {
+  if (options_.read.at.has_value() && bounds.has_value() &&
+      (*bounds)[pack].ProvesNoneVisible(*options_.read.at)) {
     const auto& stats = table().mvcc_stats();
     if (!stats.has_value() || !(*bounds)[pack].Contradicts(stats->flags(pack))) {
       return true;
     }
   }
-  if (options_.predicate == nullptr) {
+  if (options_.read.predicate == nullptr) {
     return false;
   }
-  for (const Term& term : options_.predicate->terms()) {
+  for (const Term& term : options_.read.predicate->terms()) {
     const ColumnSlot slot = SlotOfColumn(*options_.relation, term.column);
     if (slot.kind() != ColumnSlot::Kind::kData || RestoredSide(slot).has_value()) {
       continue;
@@ -174,7 +179,7 @@ std::optional<CleanReadRejection> ColumnarSource::Judge(size_t pack) const {
   if (!IsWholeInRange(pack)) {  // said even where no pack is read clean: its rows must be cut
     return CleanReadRejection::kRangeBoundary;
   }
-  if (!options_.clean_read || !options_.at.has_value()) {
+  if (!options_.read.clean_read || !options_.read.at.has_value()) {
     return CleanReadRejection::kSwitchedOff;
   }
   if (predicate_needs_version_) {  // what it needs is among the columns, too
@@ -189,7 +194,7 @@ std::optional<CleanReadRejection> ColumnarSource::Judge(size_t pack) const {
       (bounds.has_value() && (*bounds)[pack].Contradicts(stats->flags(pack)))) {
     return CleanReadRejection::kMissingStats;
   }
-  if (bounds.has_value() && (*bounds)[pack].ProvesAllVisible(*options_.at)) {
+  if (bounds.has_value() && (*bounds)[pack].ProvesAllVisible(*options_.read.at)) {
     return std::nullopt;
   }
   if (stats->has_delete(pack)) {
@@ -201,8 +206,9 @@ std::optional<CleanReadRejection> ColumnarSource::Judge(size_t pack) const {
   if (!table().max_version().has_value()) {
     return CleanReadRejection::kMissingStats;
   }
-  return *table().max_version() <= *options_.at ? std::nullopt
-                                                : std::optional(CleanReadRejection::kMaxVersion);
+  return *table().max_version() <= *options_.read.at
+             ? std::nullopt
+             : std::optional(CleanReadRejection::kMaxVersion);
 }
 
 void ColumnarSource::FillBounds(size_t pack, PackBounds* bounds) const {
@@ -235,12 +241,12 @@ absl::Status ColumnarSource::ReadAhead(size_t pack) {
     ++end;
   }
   std::vector<ColumnSlot> slots;
-  if (options_.predicate == nullptr || options_.predicate->empty()) {
+  if (options_.read.predicate == nullptr || options_.read.predicate->empty()) {
     for (const ColumnSlot slot : slots_) {
       AddSlots(slot, &slots);
     }
   } else {  // the others may not be needed at all
-    for (const Term& term : options_.predicate->terms()) {
+    for (const Term& term : options_.read.predicate->terms()) {
       AddSlots(SlotOfColumn(*options_.relation, term.column), &slots);
     }
   }
@@ -262,15 +268,18 @@ absl::StatusOr<bool> ColumnarSource::NextPack(PackBounds* bounds) {
     while (stretch.next < stretch.end) {
       const size_t pack = stretch.next++;
       if (IsSkipped(pack)) {
-        ++options_.counters->packs_skipped;
+        ++options_.read.counters->packs_skipped;
         continue;
       }
       pack_ = pack;
-      has_handles_ = false;
-      has_versions_ = false;
+      handles_.reset();
+      versions_.reset();
+      ends_.reset();
+      std::fill(whole_columns_.begin(), whole_columns_.end(), nullptr);
+      num_visible_.reset();
       rejection_ = Judge(pack);
       FillBounds(pack, bounds);
-      if (options_.read_ahead && pack >= read_ahead_end_) {
+      if (options_.read.read_ahead && pack >= read_ahead_end_) {
         VARVE_RETURN_IF_ERROR(ReadAhead(pack));
       }
       return true;
@@ -281,63 +290,72 @@ absl::StatusOr<bool> ColumnarSource::NextPack(PackBounds* bounds) {
 }
 
 absl::Status ColumnarSource::ReadHandles() {
-  if (!has_handles_) {
-    handles_.Clear();
-    VARVE_RETURN_IF_ERROR(reader_->ReadPack(pack_, ColumnSlot::Handle(), &handles_));
-    has_handles_ = true;
+  if (handles_ == nullptr) {
+    VARVE_ASSIGN_OR_RETURN(
+        handles_, ReadShared(ColumnSlot::Handle(), PhysicalOfHandle(table().schema().handle)));
   }
   return absl::OkStatus();
 }
 
 absl::Status ColumnarSource::ReadVersions() {
-  if (!has_versions_) {
-    versions_.Clear();
-    ends_.Clear();
-    VARVE_RETURN_IF_ERROR(reader_->ReadPack(pack_, ColumnSlot::Version(), &versions_));
-    VARVE_RETURN_IF_ERROR(reader_->ReadPack(pack_, ColumnSlot::End(), &ends_));
-    has_versions_ = true;
+  if (ends_ == nullptr) {
+    VARVE_ASSIGN_OR_RETURN(versions_, ReadShared(ColumnSlot::Version(), PhysicalType::kInt64));
+    VARVE_ASSIGN_OR_RETURN(ends_, ReadShared(ColumnSlot::End(), PhysicalType::kInt64));
   }
   return absl::OkStatus();
 }
 
-absl::Status ColumnarSource::ReadIntervals(VersionBlock* block) {
+absl::StatusOr<PackSource::Intervals> ColumnarSource::ReadIntervals() {
   VARVE_RETURN_IF_ERROR(ReadVersions());
-  block->erased.clear();
-  const std::span<const int64_t> begins = versions_.int64s();
-  block->begins.assign(begins.begin(), begins.end());
-  block->ends.resize(rows());
-  const std::span<const int64_t> ends = ends_.int64s();
-  const std::span<const uint8_t> is_live = ends_.nulls();
-  for (size_t row = 0; row < block->ends.size(); ++row) {
-    block->ends[row] = is_live[row] != 0 ? kNoEnd : static_cast<SnapshotId>(ends[row]);
-  }
-  const auto erased = versions_.nulls();
-  if (std::any_of(erased.begin(), erased.end(), [](uint8_t mark) { return mark != 0; })) {
-    block->erased.assign(erased.begin(), erased.end());
-  }
-  return absl::OkStatus();
+  return Intervals{
+      .begins = versions_->int64s(), .ends = ends_->int64s(), .has_no_end = ends_->nulls()};
 }
 
-absl::Status ColumnarSource::ReadKeys(VersionBlock* block) {
-  VARVE_RETURN_IF_ERROR(ReadHandles());
-  VARVE_RETURN_IF_ERROR(ReadVersions());
-  const HandleType type = table().schema().handle;
-  const std::span<const int64_t> begins = versions_.int64s();
-  key_bytes_.clear();
-  // Views are taken when the bytes stay where they are.
-  key_bytes_.reserve(handles_.heap_size() + rows() * 2 * sizeof(uint64_t));
-  block->keys.clear();
-  for (size_t row = 0; row < rows(); ++row) {
-    const size_t start = key_bytes_.size();
-    if (type == HandleType::kInt) {
-      AppendEncodedHandle(type, Datum::Int64(handles_.int64s()[row]), &key_bytes_);
-      AppendVersionKey("", static_cast<SnapshotId>(begins[row]), &key_bytes_);
+absl::StatusOr<std::span<const uint32_t>> ColumnarSource::VisibleRows() {
+  if (!num_visible_.has_value()) {
+    VARVE_ASSIGN_OR_RETURN(const Rows range, RowsInRange());
+    selection_.resize(range.to - range.from);
+    if (!rejection_.has_value()) {
+      std::iota(selection_.begin(), selection_.end(), static_cast<uint32_t>(range.from));
     } else {
-      AppendVersionKey(handles_.bytes(row), static_cast<SnapshotId>(begins[row]), &key_bytes_);
+      VARVE_ASSIGN_OR_RETURN(const Intervals intervals, ReadIntervals());
+      if (by_snapshot_) {
+        selection_.resize(SelectVisible(intervals.begins, intervals.ends, intervals.has_no_end,
+                                        range.from, range.to, *options_.read.at,
+                                        selection_.data()));
+      } else {
+        std::iota(selection_.begin(), selection_.end(), static_cast<uint32_t>(range.from));
+      }
+      const std::span<const uint8_t> erased = versions_->nulls();
+      if (std::memchr(erased.data(), 1, erased.size()) != nullptr) {
+        std::erase_if(selection_, [&](uint32_t row) { return erased[row] != 0; });
+      }
     }
-    block->keys.emplace_back(key_bytes_.data() + start, key_bytes_.size() - start);
+    num_visible_ = selection_.size();
   }
-  return absl::OkStatus();
+  return std::span<const uint32_t>(selection_);
+}
+
+absl::Status ColumnarSource::ReadKeys() {
+  VARVE_RETURN_IF_ERROR(ReadHandles());
+  return ReadVersions();
+}
+
+void ColumnarSource::AppendKey(size_t row, std::string* key) const {
+  const auto begin = static_cast<SnapshotId>(versions_->int64s()[row]);
+  if (table().schema().handle == HandleType::kInt) {
+    AppendEncodedHandle(HandleType::kInt, Datum::Int64(handles_->int64s()[row]), key);
+    AppendVersionKey("", begin, key);
+  } else {
+    AppendVersionKey(handles_->bytes(row), begin, key);
+  }
+}
+
+absl::StatusOr<std::shared_ptr<const ColumnVector>> ColumnarSource::ReadWholeColumn(size_t column) {
+  if (whole_columns_[column] == nullptr) {
+    VARVE_ASSIGN_OR_RETURN(whole_columns_[column], ReadShared(slots_[column], types_[column]));
+  }
+  return whole_columns_[column];
 }
 
 absl::Status ColumnarSource::ReadColumn(size_t column, std::span<const uint32_t> rows,
@@ -358,22 +376,21 @@ absl::StatusOr<PackSource::Rows> ColumnarSource::RowsInRange() {
   if (IsWholeInRange(pack_)) {
     return Rows{.to = rows()};
   }
+  VARVE_RETURN_IF_ERROR(ReadHandles());
   const HandleType type = table().schema().handle;
-  VARVE_ASSIGN_OR_RETURN(const std::shared_ptr<const ColumnVector> handles,
-                         ReadShared(ColumnSlot::Handle(), PhysicalOfHandle(type)));
   const auto position = [&](std::string_view bound) {  // of the first handle at or behind it
     size_t low = 0;
-    size_t high = handles->size();
+    size_t high = handles_->size();
     while (low < high) {
       const size_t middle = low + (high - low) / 2;
-      (EncodedHandle(type, handles->at(middle)) < bound ? low = middle + 1 : high = middle);
+      (EncodedHandle(type, handles_->at(middle)) < bound ? low = middle + 1 : high = middle);
     }
     return low;
   };
   const HandleRange& range = stretches_[stretch_].range;
   const size_t from = position(range.lower);
   return Rows{.from = from,
-              .to = range.upper.empty() ? handles->size() : std::max(from, position(range.upper))};
+              .to = range.upper.empty() ? handles_->size() : std::max(from, position(range.upper))};
 }
 
 absl::StatusOr<std::shared_ptr<const ColumnVector>> ColumnarSource::ReadShared(ColumnSlot slot,
@@ -406,7 +423,7 @@ absl::StatusOr<std::shared_ptr<const ColumnVector>> ColumnarSource::ReadAllTexts
                        .form = PackForm::kMade};
   if (options_.cache != nullptr) {
     if (std::shared_ptr<const ColumnVector> cached = options_.cache->Lookup(key)) {
-      ++options_.reads->cache_hits;
+      ++options_.read.reads->cache_hits;
       return cached;
     }
   }
@@ -463,23 +480,45 @@ std::optional<PackMinMax> ColumnarSource::MinMax(uint32_t column_id) const {
              : std::optional(column->min_max->pack(pack_));
 }
 
-absl::Status ColumnarSource::ReadPack(PackRows which, VersionBlock* block) {
-  VARVE_RETURN_IF_ERROR(ReadIntervals(block));
-  VARVE_RETURN_IF_ERROR(ReadKeys(block));
-  // The rows in the range are consecutive.
-  const HandleRange& range = stretches_[stretch_].range;
-  const auto lower = std::lower_bound(block->keys.begin(), block->keys.end(), range.lower);
-  const auto upper = range.upper.empty() ? block->keys.end()
-                                         : std::lower_bound(lower, block->keys.end(), range.upper);
-  const auto from = static_cast<uint32_t>(lower - block->keys.begin());
-  const auto to = static_cast<uint32_t>(upper - block->keys.begin());
-  const bool by_snapshot = which == PackRows::kVisible && options_.at.has_value();
-  selection_.clear();
-  for (uint32_t row = from; row < to; ++row) {
-    if (!by_snapshot || IsVisible(block->begins[row], block->ends[row], *options_.at)) {
-      selection_.push_back(row);
+void ColumnarSource::FillIntervals(VersionBlock* block) const {
+  const std::span<const int64_t> begins = versions_->int64s();
+  const std::span<const int64_t> ends = ends_->int64s();
+  const std::span<const uint8_t> has_no_end = ends_->nulls();
+  const std::span<const uint8_t> erased = versions_->nulls();
+  block->begins.clear();
+  block->ends.clear();
+  block->erased.clear();
+  for (const uint32_t row : selection_) {
+    block->begins.push_back(static_cast<SnapshotId>(begins[row]));
+    block->ends.push_back(has_no_end[row] != 0 ? kNoEnd : static_cast<SnapshotId>(ends[row]));
+  }
+  if (std::memchr(erased.data(), 1, erased.size()) != nullptr) {
+    for (const uint32_t row : selection_) {
+      block->erased.push_back(erased[row]);
     }
   }
+}
+
+void ColumnarSource::FillKeys(VersionBlock* block) {
+  key_bytes_.clear();
+  // Views are taken when the bytes stay where they are.
+  key_bytes_.reserve(handles_->heap_size() + rows() * 2 * sizeof(uint64_t));
+  block->keys.clear();
+  for (const uint32_t row : selection_) {
+    const size_t start = key_bytes_.size();
+    AppendKey(row, &key_bytes_);
+    block->keys.emplace_back(key_bytes_.data() + start, key_bytes_.size() - start);
+  }
+}
+
+absl::Status ColumnarSource::ReadPack(VersionBlock* block) {
+  VARVE_RETURN_IF_ERROR(ReadKeys());
+  VARVE_ASSIGN_OR_RETURN(const Rows range, RowsInRange());
+  num_visible_.reset();
+  selection_.resize(range.to - range.from);
+  std::iota(selection_.begin(), selection_.end(), static_cast<uint32_t>(range.from));
+  FillIntervals(block);
+  FillKeys(block);
   const bool with_derived = ReadsDerived();
   std::vector<PhysicalType> types = types_;
   if (with_derived) {
@@ -497,19 +536,7 @@ absl::Status ColumnarSource::ReadPack(PackRows which, VersionBlock* block) {
     const ColumnSlot slot = ColumnSlot::Data(kStatisticsKeyColumns[i - slots_.size()].id);
     VARVE_RETURN_IF_ERROR(ReadStored(slot, selection_, &block->columns.mutable_column(i)));
   }
-  const auto keep = [&](auto* values) {
-    if (!values->empty()) {
-      for (size_t i = 0; i < selection_.size(); ++i) {
-        (*values)[i] = (*values)[selection_[i]];
-      }
-      values->resize(selection_.size());
-    }
-  };
-  keep(&block->keys);
-  keep(&block->begins);
-  keep(&block->ends);
-  keep(&block->erased);
-  block->columns.SetNumRows(block->begins.size());
+  block->columns.SetNumRows(selection_.size());
   return absl::OkStatus();
 }
 
@@ -521,11 +548,11 @@ absl::StatusOr<bool> ColumnarSource::Next(VersionBlock* block) {
       block->begins.clear();
       return false;
     }
-    ++options_.counters->packs_normal;
+    ++options_.read.counters->packs_normal;
     if (rejection_.has_value()) {
-      ++options_.counters->rejected[static_cast<size_t>(*rejection_)];
+      ++options_.read.counters->rejected[static_cast<size_t>(*rejection_)];
     }
-    VARVE_RETURN_IF_ERROR(ReadPack(PackRows::kAll, block));
+    VARVE_RETURN_IF_ERROR(ReadPack(block));
   } while (block->num_rows() == 0);
   return true;
 }

@@ -15,12 +15,11 @@
 #include <utility>
 #include <vector>
 
-#include "catalog/predicate.h"
 #include "catalog/relation.h"
-#include "catalog/scan.h"
 #include "catalog/tiers/bound_texts.h"
 #include "catalog/tiers/columnar_format.h"
 #include "catalog/tiers/columnar_set.h"
+#include "catalog/tiers/tier_read_options.h"
 #include "catalog/tiers/version_source.h"
 #include "columnar/columnar_table_reader.h"
 
@@ -28,25 +27,11 @@ namespace varve {
 
 struct ColumnarSourceOptions {
   RelationRef relation;
-  std::vector<size_t> columns;  // of the relation
-  HandleRange range;            // of encoded handles
-  // The rows visible there are asked for. nullopt: all versions.
-  std::optional<SnapshotId> at;
-  // Packs that it lets no row of are passed over, for L2; null: none.
-  const Predicate* predicate = nullptr;
-  bool clean_read = true;
-  // The keys and intervals of rows are needed even where all are visible.
-  bool needs_versions = false;
-  // Reads what the columns asked for take of several packs in one go. Not worth it where most packs
-  // turn out not to be needed.
-  bool read_ahead = true;
+  TierReadOptions read;
   // ReadPack reads a table's derived columns too, behind the columns asked for, and the columns
   // that are read with their help as they are stored. For compactions, which would make them again.
   bool with_derived = false;
-  const PackCache* cache = nullptr;
-  // Where what is done is counted; borrowed, never null.
-  ReadCounters* reads = nullptr;
-  ColumnarScanCounters* counters = nullptr;
+  const PackCache* cache = nullptr;  // null: none
 };
 
 class ColumnarSource : public VersionSource, public PackSource {
@@ -59,11 +44,14 @@ class ColumnarSource : public VersionSource, public PackSource {
 
   absl::StatusOr<bool> NextPack(PackBounds* bounds) override;
   std::optional<CleanReadRejection> rejection() const override { return rejection_; }
-  absl::Status ReadPack(PackRows which, VersionBlock* block) override;
-  absl::Status ReadIntervals(VersionBlock* block) override;
-  absl::Status ReadKeys(VersionBlock* block) override;
+  absl::Status ReadPack(VersionBlock* block) override;
+  absl::StatusOr<std::span<const uint32_t>> VisibleRows() override;
+  absl::StatusOr<Intervals> ReadIntervals() override;
+  absl::Status ReadKeys() override;
+  void AppendKey(size_t row, std::string* key) const override;
   absl::Status ReadColumn(size_t column, std::span<const uint32_t> rows,
                           ColumnVector* values) override;
+  absl::StatusOr<std::shared_ptr<const ColumnVector>> ReadWholeColumn(size_t column) override;
   absl::StatusOr<Rows> RowsInRange() override;
   absl::StatusOr<std::shared_ptr<const ColumnVector>> ReadShared(ColumnSlot slot,
                                                                  PhysicalType type) override;
@@ -102,6 +90,8 @@ class ColumnarSource : public VersionSource, public PackSource {
   absl::StatusOr<std::shared_ptr<const ColumnVector>> ReadAllTexts(BoundSide side);
   absl::Status ReadHandles();
   absl::Status ReadVersions();
+  void FillIntervals(VersionBlock* block) const;
+  void FillKeys(VersionBlock* block);
   const ColumnarTable& table() const { return reader_->table(); }
   size_t rows() const { return table().rows_of_pack(pack_); }
 
@@ -111,6 +101,7 @@ class ColumnarSource : public VersionSource, public PackSource {
   std::vector<ColumnSlot> slots_;  // per column asked for
   // Of the columns of the relation that have texts of bounds.
   std::vector<std::pair<ColumnSlot, BoundSide>> bound_slots_;
+  bool by_snapshot_ = false;  // rows come and go with snapshots, and one is asked for
   bool projection_needs_version_ = false;
   bool predicate_needs_version_ = false;
   std::vector<Stretch> stretches_;
@@ -121,14 +112,14 @@ class ColumnarSource : public VersionSource, public PackSource {
 
   size_t pack_ = 0;  // the one it stands on
   std::optional<CleanReadRejection> rejection_;
-  // Of that pack, while has_…: as they are in the file.
-  bool has_handles_ = false;
-  bool has_versions_ = false;
-  ColumnVector handles_{PhysicalType::kInt64};
-  ColumnVector versions_{PhysicalType::kInt64};
-  ColumnVector ends_{PhysicalType::kInt64};
-  std::string key_bytes_;
+  // What was read of that pack, all rows; null: nothing yet.
+  std::shared_ptr<const ColumnVector> handles_;
+  std::shared_ptr<const ColumnVector> versions_;
+  std::shared_ptr<const ColumnVector> ends_;
+  std::vector<std::shared_ptr<const ColumnVector>> whole_columns_;  // of those asked for
+  std::optional<size_t> num_visible_;                               // of selection_
   std::vector<uint32_t> selection_;
+  std::string key_bytes_;
 };
 
 }  // namespace varve

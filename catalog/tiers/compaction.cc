@@ -232,10 +232,10 @@ class Compaction {
 
   ColumnarSourceOptions SourceOptions(const RelationRef& relation, const HandleRange& range) {
     return {.relation = relation,
-            .columns = TableColumnsOf(*relation),
-            .range = range,
-            .reads = &reads_,
-            .counters = &counters_};
+            .read = {.columns = TableColumnsOf(*relation),
+                     .range = range,
+                     .reads = &reads_,
+                     .counters = &counters_}};
   }
 
   // What the compaction of a relation does to the manifest.

@@ -118,12 +118,13 @@ class Pruning {
     ReadCounters reads;
     ColumnarScanCounters counters;
     const TierMerge merge = MergeTiers(view_, relation,
-                                       {.columns = columns,
-                                        .range = HandleRange::OfPrefix(prefix),
-                                        .at = view_.snapshot(),
-                                        .read_ahead = false,
-                                        .reads = &reads,
-                                        .counters = &counters});
+                                       {.read = {.columns = columns,
+                                                 .range = HandleRange::OfPrefix(prefix),
+                                                 .at = view_.snapshot(),
+                                                 .read_ahead = false,
+                                                 .reads = &reads,
+                                                 .counters = &counters},
+                                        .merge = {.cuts_packs = relation->id == kDataFile}});
     VersionMerger::Run run;
     while (true) {
       VARVE_ASSIGN_OR_RETURN(const bool more, merge.merger->Next(&run));
@@ -138,32 +139,35 @@ class Pruning {
 
   absl::Status AddFiles(const VersionMerger::Run& run) {
     if (run.pack == nullptr) {
-      AddVisible(*run.block, run.block->columns.column(0), run.from, run.to);
-      return absl::OkStatus();
-    }
-    const std::optional<CleanReadRejection> rejection = run.pack->rejection();
-    if (rejection == CleanReadRejection::kRangeBoundary) {
-      VARVE_RETURN_IF_ERROR(run.pack->ReadPack(PackRows::kAll, &block_));
-      AddVisible(block_, block_.columns.column(0), 0, block_.num_rows());
+      AddVisible(*run.block, run.from, run.to);
       return absl::OkStatus();
     }
     VARVE_ASSIGN_OR_RETURN(const std::shared_ptr<const ColumnVector> ids,
-                           ReadIds(*run.pack, kDataFile));
-    if (!rejection.has_value()) {
+                           run.pack->ReadWholeColumn(0));
+    if (!run.rows.has_value() && !run.pack->rejection().has_value()) {
       verdicts_.AddFiles(ids);
       return absl::OkStatus();
     }
-    VARVE_RETURN_IF_ERROR(run.pack->ReadIntervals(&block_));
-    AddVisible(block_, *ids, 0, ids->size());
+    std::span<const uint32_t> rows;
+    if (run.rows.has_value()) {
+      rows = *run.rows;
+    } else {
+      VARVE_ASSIGN_OR_RETURN(rows, run.pack->VisibleRows());
+    }
+    ids_.clear();
+    for (const uint32_t row : rows) {
+      ids_.push_back(ids->int64s()[row]);
+    }
+    verdicts_.AddFiles(ids_);
     return absl::OkStatus();
   }
 
-  void AddVisible(const VersionBlock& block, const ColumnVector& ids, size_t from, size_t to) {
+  void AddVisible(const VersionBlock& block, size_t from, size_t to) {
     ids_.clear();
     for (size_t row = from; row < to; ++row) {
       if (!block.is_erased(row) &&
           IsVisible(block.begins[row], block.ends[row], view_.snapshot())) {
-        ids_.push_back(ids.int64s()[row]);
+        ids_.push_back(block.columns.column(0).int64s()[row]);
       }
     }
     verdicts_.AddFiles(ids_);
@@ -173,13 +177,6 @@ class Pruning {
     const std::span<const int64_t> ids = batch.columns.column(0).int64s();
     verdicts_.AddFiles(std::vector(ids.begin(), ids.end()));
     return absl::OkStatus();
-  }
-
-  absl::StatusOr<std::shared_ptr<const ColumnVector>> ReadIds(PackSource& pack,
-                                                              RelationId relation) {
-    const RelationRef of = view_.relations().FindById(relation);
-    return pack.ReadShared(SlotOfColumn(*of, *of->columns.Find("data_file_id")),
-                           PhysicalType::kInt64);
   }
 
   // --- Statistics, by their texts ---
@@ -232,8 +229,7 @@ class Pruning {
 
   // Rows of statistics neither begin nor end, and L2 has no markers: every row of a pack counts.
   absl::Status JudgePack(PackSource& pack, size_t num_rows) {
-    VARVE_ASSIGN_OR_RETURN(const std::shared_ptr<const ColumnVector> ids,
-                           ReadIds(pack, kFileColumnStats));
+    VARVE_ASSIGN_OR_RETURN(const std::shared_ptr<const ColumnVector> ids, ReadSlot(pack, kFileId));
     row_verdicts_.assign(num_rows, kNoMatch);
     PackSource::Rows rows;
     VARVE_ASSIGN_OR_RETURN(rows, pack.RowsInRange());
@@ -408,7 +404,6 @@ class Pruning {
   std::optional<StatisticsBounds> bounds_;  // nullopt: no bounds are compared
   FileVerdicts verdicts_;
   PrunedFiles pruned_;
-  VersionBlock block_;
   std::vector<int64_t> ids_;
   std::vector<uint8_t> row_verdicts_;
 };

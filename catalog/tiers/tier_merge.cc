@@ -20,29 +20,26 @@ TierMerge MergeTiers(const ReadView& view, const RelationRef& relation,
   for (const MemorySet* set = state.memory.get(); set != nullptr; set = set->older.get()) {
     if (const auto memory = set->relations.find(relation->id); memory != set->relations.end()) {
       sources.push_back(std::make_unique<MemorySource>(
-          memory->second, MemorySourceOptions{.columns = options.columns,
-                                              .lower = options.range.lower,
-                                              .upper = options.range.upper,
+          memory->second, MemorySourceOptions{.columns = options.read.columns,
+                                              .lower = options.read.range.lower,
+                                              .upper = options.read.range.upper,
                                               .csn = view.csn(),
                                               .with_erased = set->older != nullptr || has_files,
                                               .batch_rows = options.batch_rows}));
     }
   }
   if (has_files) {
-    ColumnarSourceOptions of_columns = {.relation = relation,
-                                        .columns = options.columns,
-                                        .range = options.range,
-                                        .clean_read = options.clean_read,
-                                        .needs_versions = options.needs_versions,
-                                        .read_ahead = options.read_ahead,
-                                        .cache = state.columnar->cache(),
-                                        .reads = options.reads,
-                                        .counters = options.counters};
+    ColumnarSourceOptions of_columns = {
+        .relation = relation, .read = options.read, .cache = state.columnar->cache()};
+    // What statistics say of a newer image says nothing of the older ones that it hides.
+    of_columns.read.at = std::nullopt;
+    of_columns.read.predicate = nullptr;
     for (const ColumnarPart& part : columns->l1) {
       sources.push_back(std::make_unique<ColumnarSource>(std::vector{part}, of_columns));
     }
-    of_columns.at = options.at;
-    of_columns.predicate = options.predicate;
+    of_columns.read.at = options.read.at;
+    of_columns.read.predicate = options.read.predicate;
+    // In the order of kLiveLane and kEndedLane; one without files has no packs.
     for (const auto lane : {&ColumnarSegment::live, &ColumnarSegment::ended}) {
       std::vector<ColumnarPart> parts;
       for (const ColumnarSegment& segment : columns->segments) {
@@ -50,12 +47,11 @@ TierMerge MergeTiers(const ReadView& view, const RelationRef& relation,
           parts.push_back(*(segment.*lane));
         }
       }
-      if (!parts.empty()) {
-        packs.push_back(std::make_unique<ColumnarSource>(std::move(parts), of_columns));
-      }
+      packs.push_back(std::make_unique<ColumnarSource>(std::move(parts), of_columns));
     }
   }
-  return {.merger = std::make_unique<VersionMerger>(std::move(sources), std::move(packs)),
+  return {.merger =
+              std::make_unique<VersionMerger>(std::move(sources), std::move(packs), options.merge),
           .has_files = has_files};
 }
 

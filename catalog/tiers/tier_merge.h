@@ -5,32 +5,24 @@
 
 #include <cstddef>
 #include <memory>
-#include <optional>
-#include <vector>
 
-#include "catalog/predicate.h"
 #include "catalog/read_view.h"
-#include "catalog/scan.h"
-#include "catalog/tiers/handle_range.h"
+#include "catalog/relation.h"
+#include "catalog/tiers/tier_read_options.h"
 #include "catalog/tiers/version_merger.h"
-#include "columnar/columnar_table_reader.h"
 
 namespace varve {
 
 struct TierMergeOptions {
-  std::vector<size_t> columns;  // of the relation
-  HandleRange range;            // of encoded handles
-  // As for ColumnarSource (columnar_source.h). The predicate is borrowed.
-  std::optional<SnapshotId> at;
-  const Predicate* predicate = nullptr;
-  bool clean_read = true;
-  bool needs_versions = false;
-  bool read_ahead = true;
-  size_t batch_rows = 1024;
-  // Where what is done is counted; borrowed, never null.
-  ReadCounters* reads = nullptr;
-  ColumnarScanCounters* counters = nullptr;
+  TierReadOptions read;
+  VersionMergerOptions merge;
+  size_t batch_rows = 1024;  // of memory
 };
+
+// The lanes of a merge's packs (VersionMerger::Run).
+inline constexpr size_t kLiveLane = 0;
+inline constexpr size_t kEndedLane = 1;
+inline constexpr size_t kNumLanes = 2;
 
 struct TierMerge {
   std::unique_ptr<VersionMerger> merger;

@@ -19,19 +19,12 @@
 namespace varve {
 namespace {
 
-// A column of a pack is read whole when at least one in so many rows is wanted.
-constexpr size_t kTakenWhole = 8;
+// A column of a pack is read whole when at least one in so many rows is wanted: what is read whole
+// is cached, and decoding chosen rows out of a compressed pack takes nearly as long.
+constexpr size_t kTakenWhole = 64;
 
-template <typename T>
-void KeepChosen(std::span<const uint32_t> rows, std::vector<T>* values) {
-  if (values->empty()) {
-    return;
-  }
-  for (size_t i = 0; i < rows.size(); ++i) {
-    (*values)[i] = (*values)[rows[i]];
-  }
-  values->resize(rows.size());
-}
+// Rows are copied range by range where the ranges have so many of them on average.
+constexpr size_t kLongRange = 8;
 
 }  // namespace
 
@@ -71,86 +64,83 @@ TieredScan::~TieredScan() {
 void TieredScan::AddSources(const std::string& handle_prefix) {
   TierMerge merge = MergeTiers(
       view_, relation_,
-      {.columns = columns_.read,
-       .range = HandleRange::OfPrefix(handle_prefix),
-       .at = options_.rows == ScanRows::kVisible ? std::optional(view_.snapshot()) : std::nullopt,
-       .predicate = options_.predicate.empty() ? nullptr : &options_.predicate,
-       .clean_read = options_.clean_read,
-       .needs_versions = options_.with_intervals || options_.with_handles,
-       .batch_rows = options_.batch_rows,
-       .reads = &reads_,
-       .counters = &counters_});
+      {.read = {.columns = columns_.read,
+                .range = HandleRange::OfPrefix(handle_prefix),
+                .at = options_.rows == ScanRows::kVisible ? std::optional(view_.snapshot())
+                                                          : std::nullopt,
+                .predicate = options_.predicate.empty() ? nullptr : &options_.predicate,
+                .clean_read = options_.clean_read,
+                .needs_versions = options_.with_intervals || options_.with_handles,
+                .reads = &reads_,
+                .counters = &counters_},
+       .merge = {.in_any_order = options_.order == ScanOrder::kAny, .cuts_packs = true},
+       .batch_rows = options_.batch_rows});
   stats_.path = merge.has_files ? ScanPath::kColumnar : ScanPath::kMemory;
   merger_ = std::move(merge.merger);
 }
 
-absl::Status TieredScan::ChooseByParents(size_t from, size_t to) {
-  intervals_.resize(to);
-  for (size_t row = from; row < to; ++row) {
-    if (block_->is_erased(row)) {
-      continue;
-    }
+// Keeps those of the chosen rows whose parents are visible.
+absl::Status TieredScan::ChooseByParents(const ColumnBatch& columns) {
+  intervals_.resize(chosen_.empty() ? 0 : chosen_.back() + 1);
+  positions_.clear();
+  for (const uint32_t row : chosen_) {
     for (const ParentColumn& column : parent_columns_) {
-      decoded_.key[column.position] = block_->columns.column(column.slot).at(row);
+      decoded_.key[column.position] = columns.column(column.slot).at(row);
     }
     VARVE_ASSIGN_OR_RETURN(intervals_[row], parents_->Find(decoded_));
     if (options_.rows == ScanRows::kAllVersions || !intervals_[row].empty()) {
-      chosen_.push_back(static_cast<uint32_t>(row));
+      positions_.push_back(row);
     }
   }
-  return absl::OkStatus();
-}
-
-absl::Status TieredScan::ChooseVisible(size_t from, size_t to) {
-  if (parents_.has_value()) {
-    return ChooseByParents(from, to);
+  if (positions_.size() < chosen_.size()) {
+    chosen_rows_.swap(positions_);
+    chosen_ = chosen_rows_;
   }
-  const SnapshotId at = view_.snapshot();
-  chosen_.resize(to - from);
-  size_t count = 0;
-  for (size_t row = from; row < to; ++row) {
-    // Written in any case: what is visible is mixed with what is not, and a branch costs more.
-    chosen_[count] = static_cast<uint32_t>(row);
-    const bool is_visible = !by_interval_ || IsVisible(block_->begins[row], block_->ends[row], at);
-    count += is_visible && !block_->is_erased(row) ? 1 : 0;
-  }
-  chosen_.resize(count);
   return absl::OkStatus();
 }
 
 absl::Status TieredScan::ChooseFromBlock(const VersionBlock& block, size_t from, size_t to) {
-  block_ = &block;
-  of_pack_ = false;
-  VARVE_RETURN_IF_ERROR(ChooseVisible(from, to));
+  const SnapshotId at = view_.snapshot();
+  chosen_rows_.resize(to - from);
+  size_t count = 0;
+  for (size_t row = from; row < to; ++row) {
+    // Written in any case: what is visible is mixed with what is not, and a branch costs more.
+    chosen_rows_[count] = static_cast<uint32_t>(row);
+    const bool is_visible = !by_interval_ || IsVisible(block.begins[row], block.ends[row], at);
+    count += is_visible && !block.is_erased(row) ? 1 : 0;
+  }
+  chosen_rows_.resize(count);
+  chosen_ = chosen_rows_;
+  if (parents_.has_value()) {
+    VARVE_RETURN_IF_ERROR(ChooseByParents(block.columns));
+  }
   if (!options_.predicate.empty()) {
-    chosen_.resize(options_.predicate.Filter(block.columns, columns_.slot_of, chosen_));
+    chosen_rows_.resize(options_.predicate.Filter(block.columns, columns_.slot_of, chosen_rows_));
+    chosen_ = chosen_rows_;
   }
   return absl::OkStatus();
 }
 
-// Reads a column of the pack for the rows that are chosen by now.
-absl::Status TieredScan::ReadSlot(size_t slot) {
-  if (slot_read_[slot] != 0) {
+// Where much of the pack was chosen, or it comes in several runs, a column is taken whole, as the
+// cache has it; else its chosen rows alone.
+bool TieredScan::TakesWholeColumns() const {
+  return run_.rows.has_value() || chosen_.size() * kTakenWhole >= run_.bounds->rows;
+}
+
+// Reads a column of the pack, unless it was read.
+absl::Status TieredScan::ReadSlot(size_t slot, bool whole) {
+  if (slot_rows_[slot] != SlotRows::kNone) {
     return absl::OkStatus();
   }
-  slot_read_[slot] = 1;
-  return run_.pack->ReadColumn(slot, chosen_, &own_.columns.mutable_column(slot));
-}
-
-// Reads the columns that are returned and were not needed to choose rows. Where much of the pack
-// was chosen, a column is taken whole, as the cache has it; else its chosen rows alone.
-absl::Status TieredScan::ReadReturnedSlots() {
-  const bool much = chosen_.size() * kTakenWhole >= run_.bounds->rows;
-  for (size_t slot = 0; slot < columns_.num_returned; ++slot) {
-    if (slot_read_[slot] != 0 || !much) {
-      VARVE_RETURN_IF_ERROR(ReadSlot(slot));
-    } else {
-      VARVE_ASSIGN_OR_RETURN(
-          whole_[slot],
-          run_.pack->ReadShared(SlotOfColumn(*relation_, columns_.read[slot]), types_[slot]));
-    }
+  if (whole) {
+    VARVE_ASSIGN_OR_RETURN(std::shared_ptr<const ColumnVector> column,
+                           run_.pack->ReadWholeColumn(slot));
+    pack_columns_.ShareColumn(slot, std::move(column));
+    slot_rows_[slot] = SlotRows::kAll;
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
+  slot_rows_[slot] = SlotRows::kChosen;
+  return run_.pack->ReadColumn(slot, chosen_, &pack_columns_.mutable_column(slot));
 }
 
 // Applies the predicate to the chosen rows of the pack, reading the columns it needs.
@@ -158,90 +148,89 @@ absl::Status TieredScan::FilterPack() {
   if (options_.predicate.empty() || chosen_.empty()) {
     return absl::OkStatus();
   }
-  for (const Term& term : options_.predicate.terms()) {
-    VARVE_RETURN_IF_ERROR(ReadSlot(columns_.slot_of[term.column]));
+  const std::vector<Term>& terms = options_.predicate.terms();
+  const bool whole = TakesWholeColumns() || std::ranges::any_of(terms, [&](const Term& term) {
+                       return slot_rows_[columns_.slot_of[term.column]] == SlotRows::kAll;
+                     });
+  for (const Term& term : terms) {
+    VARVE_RETURN_IF_ERROR(ReadSlot(columns_.slot_of[term.column], whole));
+  }
+  if (whole) {
+    positions_.assign(chosen_.begin(), chosen_.end());
+    positions_.resize(options_.predicate.Filter(pack_columns_, columns_.slot_of, positions_));
+    if (positions_.size() < chosen_.size()) {
+      chosen_rows_.swap(positions_);
+      chosen_ = chosen_rows_;
+    }
+    return absl::OkStatus();
   }
   positions_.resize(chosen_.size());
   std::iota(positions_.begin(), positions_.end(), uint32_t{0});
-  positions_.resize(options_.predicate.Filter(own_.columns, columns_.slot_of, positions_));
+  positions_.resize(options_.predicate.Filter(pack_columns_, columns_.slot_of, positions_));
   if (positions_.size() < chosen_.size()) {
-    for (size_t slot = 0; slot < slot_read_.size(); ++slot) {
-      if (slot_read_[slot] != 0) {
-        own_.columns.mutable_column(slot).Select(positions_);
+    for (size_t slot = 0; slot < slot_rows_.size(); ++slot) {
+      if (slot_rows_[slot] == SlotRows::kChosen) {
+        pack_columns_.mutable_column(slot).Select(positions_);
       }
     }
-    KeepChosen(positions_, &chosen_);
+    for (uint32_t& position : positions_) {
+      position = chosen_[position];
+    }
+    chosen_rows_.swap(positions_);
+    chosen_ = chosen_rows_;
   }
   return absl::OkStatus();
 }
 
 absl::Status TieredScan::ChooseFromPack() {
   PackSource& pack = *run_.pack;
-  const std::optional<CleanReadRejection> rejection = pack.rejection();
-  if (rejection == CleanReadRejection::kRangeBoundary) {
-    ++counters_.packs_normal;
-    ++counters_.rejected[static_cast<size_t>(*rejection)];
-    VARVE_RETURN_IF_ERROR(pack.ReadPack(PackRows::kAll, &own_));
-    return ChooseFromBlock(own_, 0, own_.num_rows());
-  }
-  block_ = &own_;
-  of_pack_ = true;
   const size_t rows = run_.bounds->rows;
-  own_.columns.Reset(types_);
-  own_.keys.clear();
-  own_.begins.clear();
-  own_.ends.clear();
-  own_.erased.clear();
-  slot_read_.assign(types_.size(), 0);
-  whole_.assign(columns_.num_returned, nullptr);
-  if (rejection.has_value()) {
+  pack_columns_.Reset(types_);
+  slot_rows_.assign(types_.size(), SlotRows::kNone);
+  if (run_.rows.has_value()) {  // the merger counts it
+    chosen_ = *run_.rows;
+  } else if (const auto rejection = pack.rejection(); rejection.has_value()) {
     ++counters_.packs_normal;
     ++counters_.rejected[static_cast<size_t>(*rejection)];
-    VARVE_RETURN_IF_ERROR(pack.ReadIntervals(&own_));
-    if (options_.with_handles) {
-      VARVE_RETURN_IF_ERROR(pack.ReadKeys(&own_));
-    }
+    VARVE_ASSIGN_OR_RETURN(chosen_, pack.VisibleRows());
   } else {
     ++counters_.packs_clean;
     counters_.clean_rows += rows;
     counters_.mvcc_bytes_avoided += run_.bounds->mvcc_bytes;
+    for (auto row = static_cast<uint32_t>(all_rows_.size()); row < rows; ++row) {
+      all_rows_.push_back(row);
+    }
+    chosen_ = std::span(all_rows_).first(rows);
   }
-  if (parents_.has_value()) {
-    chosen_.resize(rows);
-    std::iota(chosen_.begin(), chosen_.end(), uint32_t{0});
+  if (parents_.has_value() && !chosen_.empty()) {
     for (const ParentColumn& column : parent_columns_) {
-      VARVE_RETURN_IF_ERROR(ReadSlot(column.slot));
+      VARVE_RETURN_IF_ERROR(ReadSlot(column.slot, /*whole=*/true));
     }
-    chosen_.clear();
-    VARVE_RETURN_IF_ERROR(ChooseByParents(0, rows));
-    if (chosen_.size() < rows) {
-      for (const ParentColumn& column : parent_columns_) {
-        own_.columns.mutable_column(column.slot).Select(chosen_);
-      }
-    }
-  } else if (rejection.has_value()) {
-    VARVE_RETURN_IF_ERROR(ChooseVisible(0, rows));
-  } else {
-    chosen_.resize(rows);
-    std::iota(chosen_.begin(), chosen_.end(), uint32_t{0});
+    VARVE_RETURN_IF_ERROR(ChooseByParents(pack_columns_));
   }
   VARVE_RETURN_IF_ERROR(FilterPack());
   if (!chosen_.empty()) {
-    VARVE_RETURN_IF_ERROR(ReadReturnedSlots());
-  }
-  // From here on the block has the chosen rows alone.
-  KeepChosen(chosen_, &own_.keys);
-  KeepChosen(chosen_, &own_.begins);
-  KeepChosen(chosen_, &own_.ends);
-  if (parents_.has_value()) {
-    KeepChosen(chosen_, &intervals_);
+    const bool whole = TakesWholeColumns();
+    for (size_t slot = 0; slot < columns_.num_returned; ++slot) {
+      VARVE_RETURN_IF_ERROR(ReadSlot(slot, whole));
+    }
+    if (options_.with_intervals && !parents_.has_value()) {
+      VARVE_ASSIGN_OR_RETURN(pack_intervals_, pack.ReadIntervals());
+    }
+    if (options_.with_handles) {
+      VARVE_RETURN_IF_ERROR(pack.ReadKeys());
+    }
   }
   return absl::OkStatus();
 }
 
+// Everything that can fail comes before the first row of the run is returned.
 absl::StatusOr<bool> TieredScan::TakeRun() {
+  if (options_.order == ScanOrder::kAny && (run_.block != nullptr || run_.pack != nullptr)) {
+    progress_.Note(run_);
+  }
   next_chosen_ = 0;
-  chosen_.clear();
+  chosen_ = {};
   VARVE_ASSIGN_OR_RETURN(const bool more, merger_->Next(&run_));
   if (!more) {
     return false;
@@ -255,42 +244,100 @@ absl::StatusOr<bool> TieredScan::TakeRun() {
 // `rows`: the chosen ones from number next_chosen_ on.
 void TieredScan::AppendColumn(size_t slot, std::span<const uint32_t> rows,
                               ColumnVector* column) const {
-  if (!of_pack_) {
-    column->AppendSelected(block_->columns.column(slot), rows);
-  } else if (whole_[slot] == nullptr) {
-    column->AppendRange(block_->columns.column(slot), next_chosen_, rows.size());
-  } else if (rows.back() - rows.front() + 1 == rows.size()) {
-    column->AppendRange(*whole_[slot], rows.front(), rows.size());
-  } else {
-    column->AppendSelected(*whole_[slot], rows);
+  if (run_.pack != nullptr && slot_rows_[slot] == SlotRows::kChosen) {
+    column->AppendRange(pack_columns_.column(slot), next_chosen_, rows.size());
+    return;
+  }
+  const ColumnVector& from =
+      run_.pack != nullptr ? pack_columns_.column(slot) : run_.block->columns.column(slot);
+  if (ranges_.empty()) {
+    column->AppendSelected(from, rows);
+    return;
+  }
+  for (const RowRange range : ranges_) {
+    column->AppendRange(from, range.from, range.count);
   }
 }
 
-void TieredScan::AppendVersions(std::span<const uint32_t> rows, ScanBatch* batch) const {
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const size_t row = of_pack_ ? next_chosen_ + i : rows[i];
-    if (options_.with_intervals) {
-      batch->begins.push_back(parents_.has_value() ? intervals_[row].begin : block_->begins[row]);
-      batch->ends.push_back(parents_.has_value() ? intervals_[row].end : block_->ends[row]);
+// Fills ranges_ with the ranges that the rows form.
+void TieredScan::FindRanges(std::span<const uint32_t> rows) {
+  ranges_.clear();
+  for (size_t i = 0; i < rows.size();) {
+    size_t end = i + 1;
+    if (rows.back() - rows[i] == rows.size() - 1 - i) {
+      end = rows.size();
     }
-    if (options_.with_handles) {
-      batch->handles.emplace_back(HandleOfVersionKey(block_->keys[row]));
+    while (end < rows.size() && rows[end] == rows[end - 1] + 1) {
+      ++end;
+    }
+    ranges_.push_back({.from = rows[i], .count = static_cast<uint32_t>(end - i)});
+    i = end;
+    if (ranges_.size() * kLongRange > rows.size()) {
+      ranges_.clear();
+      return;
     }
   }
+}
+
+void TieredScan::AppendVersions(std::span<const uint32_t> rows, ScanBatch* batch) {
+  if (options_.with_intervals) {
+    for (const uint32_t row : rows) {
+      const SnapshotInterval interval = IntervalOf(row);
+      batch->begins.push_back(interval.begin);
+      batch->ends.push_back(interval.end);
+    }
+  }
+  if (options_.with_handles) {
+    for (const uint32_t row : rows) {
+      if (run_.pack != nullptr) {
+        key_.clear();
+        run_.pack->AppendKey(row, &key_);
+      }
+      batch->handles.emplace_back(
+          HandleOfVersionKey(run_.pack != nullptr ? key_ : run_.block->keys[row]));
+    }
+  }
+}
+
+SnapshotInterval TieredScan::IntervalOf(uint32_t row) const {
+  if (parents_.has_value()) {
+    return intervals_[row];
+  }
+  return run_.pack != nullptr
+             ? SnapshotInterval{.begin = pack_intervals_.begin(row),
+                                .end = pack_intervals_.end(row)}
+             : SnapshotInterval{.begin = run_.block->begins[row], .end = run_.block->ends[row]};
 }
 
 void TieredScan::Append(ScanBatch* batch) {
   const uint64_t room = std::min<uint64_t>(options_.batch_rows, remaining_) - batch->num_rows();
   const auto count = static_cast<size_t>(std::min<uint64_t>(room, chosen_.size() - next_chosen_));
-  const std::span<const uint32_t> rows = std::span(chosen_).subspan(next_chosen_, count);
+  const std::span<const uint32_t> rows = chosen_.subspan(next_chosen_, count);
+  FindRanges(rows);
   for (size_t slot = 0; slot < columns_.num_returned; ++slot) {
     AppendColumn(slot, rows, &batch->columns.mutable_column(slot));
   }
-  if (options_.with_intervals || options_.with_handles) {
-    AppendVersions(rows, batch);
-  }
+  AppendVersions(rows, batch);
   batch->columns.SetNumRows(batch->num_rows() + count);
   next_chosen_ += count;
+}
+
+// Small packs are better copied into one batch.
+bool TieredScan::IsWholePack() const {
+  return run_.pack != nullptr && next_chosen_ == 0 && chosen_.size() == run_.bounds->rows &&
+         chosen_.size() <= remaining_ && chosen_.size() * 2 >= options_.batch_rows &&
+         std::all_of(slot_rows_.begin(),
+                     slot_rows_.begin() + static_cast<std::ptrdiff_t>(columns_.num_returned),
+                     [](SlotRows rows) { return rows == SlotRows::kAll; });
+}
+
+void TieredScan::HandOn(ScanBatch* batch) {
+  for (size_t slot = 0; slot < columns_.num_returned; ++slot) {
+    batch->columns.ShareColumn(slot, pack_columns_.shared_column(slot));
+  }
+  AppendVersions(chosen_, batch);
+  batch->columns.SetNumRows(chosen_.size());
+  next_chosen_ = chosen_.size();
 }
 
 absl::StatusOr<bool> TieredScan::NextBatch(ScanBatch* batch) {
@@ -300,53 +347,105 @@ absl::StatusOr<bool> TieredScan::NextBatch(ScanBatch* batch) {
   batch->handles.clear();
   const uint64_t wanted = std::min<uint64_t>(options_.batch_rows, remaining_);
   while (batch->num_rows() < wanted) {
-    if (next_chosen_ < chosen_.size()) {
+    if (next_chosen_ == chosen_.size()) {
+      absl::StatusOr<bool> more = TakeRun();
+      if (!more.ok() && batch->num_rows() > 0) {
+        failure_ = more.status();  // of the next batch
+        break;
+      }
+      VARVE_RETURN_IF_ERROR(more.status());
+      if (!*more) {
+        break;
+      }
+    } else if (!IsWholePack()) {
       Append(batch);
-      continue;
-    }
-    VARVE_ASSIGN_OR_RETURN(const bool more, TakeRun());
-    if (!more) {
+    } else {
+      if (batch->num_rows() == 0) {
+        HandOn(batch);
+      }
       break;
     }
   }
   return batch->num_rows() > 0;
 }
 
-// Rows come in the same order there, so those that were returned are the first.
-absl::StatusOr<bool> TieredScan::GoOnInRowStore(ScanBatch* batch) {
-  if (row_store_ == nullptr) {
-    ScanOptions options = options_;
-    options.path = ScanPath::kRow;
-    options.limit.reset();
-    VARVE_ASSIGN_OR_RETURN(row_store_, view_.Scan(relation_, std::move(options)));
-    for (uint64_t to_skip = stats_.rows_returned; to_skip > 0;) {
-      VARVE_ASSIGN_OR_RETURN(const bool more, row_store_->Next(batch));
-      if (!more) {
-        return false;
-      }
-      if (batch->num_rows() > to_skip) {
-        batch->DropFirst(to_skip);
-        batch->Truncate(std::min<uint64_t>(batch->num_rows(), remaining_));
-        return batch->num_rows() > 0;
-      }
-      to_skip -= batch->num_rows();
+// Opens the scan of the row store. In key order it goes up to the rows that were not returned: some
+// of them may be in the batch then.
+absl::Status TieredScan::OpenRowStore(ScanBatch* batch) {
+  ScanOptions options = options_;
+  options.path = ScanPath::kRow;
+  options.limit.reset();
+  if (options_.order == ScanOrder::kAny) {
+    options.with_intervals = true;
+    options.with_handles = true;
+  }
+  VARVE_ASSIGN_OR_RETURN(row_store_, view_.Scan(relation_, std::move(options)));
+  batch->Clear();
+  if (options_.order == ScanOrder::kAny) {
+    return absl::OkStatus();
+  }
+  for (uint64_t to_skip = stats_.rows_returned; to_skip > 0;) {
+    VARVE_ASSIGN_OR_RETURN(const bool more, row_store_->Next(batch));
+    if (!more) {
+      break;
+    }
+    const uint64_t skipped = std::min<uint64_t>(to_skip, batch->num_rows());
+    batch->DropFirst(skipped);
+    to_skip -= skipped;
+  }
+  return absl::OkStatus();
+}
+
+// Drops rows that were returned before the row store took over.
+void TieredScan::DropReturned(ScanBatch* batch) {
+  positions_.clear();
+  for (uint32_t row = 0; row < batch->num_rows(); ++row) {
+    if (!progress_.Has(batch->handles[row], batch->begins[row], batch->ends[row])) {
+      positions_.push_back(row);
     }
   }
+  batch->Select(positions_);
+  if (!options_.with_handles) {
+    batch->handles.clear();
+  }
+}
+
+absl::StatusOr<bool> TieredScan::GoOnInRowStore(ScanBatch* batch) {
   if (remaining_ == 0) {
-    batch->Truncate(0);
+    batch->Clear();
     return false;
   }
-  VARVE_ASSIGN_OR_RETURN(const bool more, row_store_->Next(batch));
+  if (row_store_ == nullptr) {
+    NoteDamage(relation_->name, failure_);
+    stats_.fell_back = std::string(MessageOf(failure_));
+    VARVE_RETURN_IF_ERROR(OpenRowStore(batch));
+  } else {
+    batch->Clear();
+  }
+  while (batch->num_rows() == 0) {
+    VARVE_ASSIGN_OR_RETURN(const bool more, row_store_->Next(batch));
+    if (!more) {
+      break;
+    }
+    if (options_.order == ScanOrder::kAny) {
+      DropReturned(batch);
+    }
+  }
   batch->Truncate(std::min<uint64_t>(batch->num_rows(), remaining_));
-  return more && batch->num_rows() > 0;
+  return batch->num_rows() > 0;
 }
 
 absl::StatusOr<bool> TieredScan::Next(ScanBatch* batch) {
   const auto begin = std::chrono::steady_clock::now();
-  absl::StatusOr<bool> more = row_store_ == nullptr ? NextBatch(batch) : GoOnInRowStore(batch);
-  if (!more.ok() && row_store_ == nullptr) {
-    NoteDamage(relation_->name, more.status());
-    stats_.fell_back = std::string(MessageOf(more.status()));
+  absl::StatusOr<bool> more = false;
+  if (failure_.ok()) {
+    more = NextBatch(batch);
+    if (!more.ok()) {
+      failure_ = more.status();
+    }
+  }
+  // A batch that was begun before the failure is a batch.
+  if (!failure_.ok() && !(more.ok() && *more)) {
     more = GoOnInRowStore(batch);
   }
   VARVE_RETURN_IF_ERROR(more.status());

@@ -9,26 +9,32 @@
 // because the newest one is not. Packs of L2 alone may be passed over by statistics, and read clean
 // where statistics prove every row visible and no other tier has a row between their first and last
 // handle (edges included): then only the data columns asked for are read, the predicate's first,
-// the others for the rows that it leaves.
+// the others for the rows that it leaves. A pack that is all rows of the answer is handed on as it
+// is, its columns shared with the cache; of others rows are copied.
 //
-// A file that turns out to be damaged is answered around: the scan goes on in the row store, behind
-// the rows it has returned.
+// A file that turns out to be damaged is answered around: the scan goes on in the row store, with
+// the rows it has not returned. In key order those are the rows behind as many as were returned; in
+// any order LaneProgress knows them.
 //
 // Thread-safety: one thread. Ownership: shares the view's state.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/column_batch.h"
 #include "catalog/read_view.h"
 #include "catalog/scan.h"
 #include "catalog/store/parent_visibility.h"
 #include "catalog/store/scan_columns.h"
-#include "catalog/tiers/columnar_source.h"
+#include "catalog/tiers/lane_progress.h"
 #include "catalog/tiers/version_merger.h"
 
 namespace varve {
@@ -48,20 +54,26 @@ class TieredScan : public RowScan {
   void AddSources(const std::string& handle_prefix);
   absl::StatusOr<bool> NextBatch(ScanBatch* batch);
   absl::StatusOr<bool> GoOnInRowStore(ScanBatch* batch);
+  absl::Status OpenRowStore(ScanBatch* batch);
+  void DropReturned(ScanBatch* batch);
 
   // Takes the next run and chooses the rows of it that are rows of the answer.
   absl::StatusOr<bool> TakeRun();
   absl::Status ChooseFromBlock(const VersionBlock& block, size_t from, size_t to);
   absl::Status ChooseFromPack();
-  absl::Status ChooseVisible(size_t from, size_t to);
-  absl::Status ChooseByParents(size_t from, size_t to);
+  absl::Status ChooseByParents(const ColumnBatch& columns);
   absl::Status FilterPack();
-  absl::Status ReadSlot(size_t slot);
-  absl::Status ReadReturnedSlots();
+  bool TakesWholeColumns() const;
+  absl::Status ReadSlot(size_t slot, bool whole);
+  // Whether the pack can be handed on as it is.
+  bool IsWholePack() const;
+  void HandOn(ScanBatch* batch);
   // Appends chosen rows, as many as fit.
   void Append(ScanBatch* batch);
+  void FindRanges(std::span<const uint32_t> rows);
   void AppendColumn(size_t slot, std::span<const uint32_t> rows, ColumnVector* column) const;
-  void AppendVersions(std::span<const uint32_t> rows, ScanBatch* batch) const;
+  void AppendVersions(std::span<const uint32_t> rows, ScanBatch* batch);
+  SnapshotInterval IntervalOf(uint32_t row) const;
   void FinishStats();
 
   ReadView view_;
@@ -83,21 +95,34 @@ class TieredScan : public RowScan {
   uint64_t remaining_;
   ScanStats stats_;
   std::chrono::steady_clock::duration elapsed_{};  // in Next
-  std::unique_ptr<RowScan> row_store_;             // once a file turned out to be damaged
+  // Once a file turned out to be damaged: what is wrong, and then who answers.
+  absl::Status failure_;
+  std::unique_ptr<RowScan> row_store_;
+  LaneProgress progress_;  // in any order only
 
-  // The run being returned: a block of a source, or own_ filled from a pack. Of a pack own_ has the
-  // chosen rows only, in slots that were read for them; whole_ has other slots, all rows of each.
+  // The run being returned: rows of a block, or of a pack.
   VersionMerger::Run run_;
-  VersionBlock own_;
-  const VersionBlock* block_ = nullptr;
-  bool of_pack_ = false;
-  std::vector<std::shared_ptr<const ColumnVector>> whole_;
-  std::vector<uint32_t> chosen_;  // rows of the block, or of the pack
+  // Numbers of rows of the block or the pack: all rows there are, those of the run, or a choice.
+  std::span<const uint32_t> chosen_;
   size_t next_chosen_ = 0;
-  std::vector<SnapshotInterval> intervals_;  // of the block's rows, where parents give them
-  std::vector<uint8_t> slot_read_;
+  std::vector<uint32_t> chosen_rows_;
+  std::vector<uint32_t> all_rows_;  // 0, 1, 2, …
+  // What was read of the pack's columns: all rows, or those chosen by then.
+  enum class SlotRows : uint8_t { kNone, kAll, kChosen };
+  ColumnBatch pack_columns_;
+  std::vector<SlotRows> slot_rows_;
+  PackSource::Intervals pack_intervals_;
+  std::vector<SnapshotInterval> intervals_;  // of the rows, where parents give them
+
+  // Reused.
+  struct RowRange {
+    uint32_t from = 0;
+    uint32_t count = 0;
+  };
+  std::vector<RowRange> ranges_;  // rows that are appended, if they form few of them; else empty
   DecodedHandle decoded_;
   std::vector<uint32_t> positions_;
+  std::string key_;
 };
 
 }  // namespace varve

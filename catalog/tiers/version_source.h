@@ -48,13 +48,6 @@ struct PackBounds {
   uint64_t mvcc_bytes = 0;  // of its handle, version and end columns in the file
 };
 
-// Which rows of a pack are read whole.
-enum class PackRows : uint8_t {
-  kAll,      // those in the range
-  kVisible,  // of them those visible at the snapshot, if there is one: requires that no newer image
-             // of a row of the pack is anywhere
-};
-
 // A source whose versions lie in packs that may be read in part: some columns, some rows.
 class PackSource {
  public:
@@ -67,17 +60,33 @@ class PackSource {
   // Why it cannot be read clean; nullopt: every row of it is a row of the answer, as far as
   // snapshot and range go.
   virtual std::optional<CleanReadRejection> rejection() const = 0;
-  // Reads it whole: every column, keys and intervals.
-  virtual absl::Status ReadPack(PackRows which, VersionBlock* block) = 0;
-  // Reads which of its rows lie in the range, with their begins and ends (of all rows).
-  virtual absl::Status ReadIntervals(VersionBlock* block) = 0;
-  // Reads the keys of all rows.
-  virtual absl::Status ReadKeys(VersionBlock* block) = 0;
-  // Reads a column, by its place among those asked for: the rows named by `rows`, ascending.
+  // Reads it whole: the rows in the range, every column of them, their keys and intervals.
+  virtual absl::Status ReadPack(VersionBlock* block) = 0;
+
+  // For whoever reads columns, not blocks of rows. Requires of a caller that no newer image of a
+  // row of the pack is anywhere. What is read of a pack is kept until the next one.
+
+  // The rows that are rows of the answer as far as snapshot and range go: ascending numbers.
+  virtual absl::StatusOr<std::span<const uint32_t>> VisibleRows() = 0;
+  // The begins and ends of all rows. An end counts where has_no_end is 0.
+  struct Intervals {
+    std::span<const int64_t> begins;
+    std::span<const int64_t> ends;
+    std::span<const uint8_t> has_no_end;
+    SnapshotId begin(size_t row) const { return static_cast<SnapshotId>(begins[row]); }
+    SnapshotId end(size_t row) const {
+      return has_no_end[row] != 0 ? kNoEnd : static_cast<SnapshotId>(ends[row]);
+    }
+  };
+  virtual absl::StatusOr<Intervals> ReadIntervals() = 0;
+  // Reads what keys are made of; then they can be asked for, row by row.
+  virtual absl::Status ReadKeys() = 0;
+  virtual void AppendKey(size_t row, std::string* key) const = 0;  // requires: ReadKeys
+  // Reads a column, by its place among those asked for: the rows named by `rows`, ascending; or all
+  // rows, shared with the cache.
   virtual absl::Status ReadColumn(size_t column, std::span<const uint32_t> rows,
                                   ColumnVector* values) = 0;
-
-  // For whoever reads packs column by column, without rows in between:
+  virtual absl::StatusOr<std::shared_ptr<const ColumnVector>> ReadWholeColumn(size_t column) = 0;
 
   // Its rows that lie in the range: [from, to).
   struct Rows {

@@ -49,6 +49,8 @@ absl::StatusOr<std::unique_ptr<TransactionScan>> TransactionScan::Open(const Tra
   ScanOptions base = scan->options_;
   base.columns = scan->columns_;
   base.with_handles = true;
+  base.with_intervals = true;
+  base.order = ScanOrder::kKey;  // changed rows come in their places
   base.limit = std::nullopt;
   VARVE_ASSIGN_OR_RETURN(scan->base_, rows.base().Scan(relation, std::move(base)));
   scan->base_row_ = std::numeric_limits<size_t>::max();  // NextBase steps onto the first

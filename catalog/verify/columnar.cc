@@ -170,9 +170,9 @@ class ColumnarCheck {
       };
       absl::Status status;
       for (size_t i = 0; i < 2; ++i) {
-        lanes[i].emplace(
-            std::vector{i == 0 ? *segment.live : *segment.ended},
-            ColumnarSourceOptions{.relation = relation, .reads = &reads, .counters = &counters});
+        lanes[i].emplace(std::vector{i == 0 ? *segment.live : *segment.ended},
+                         ColumnarSourceOptions{.relation = relation,
+                                               .read = {.reads = &reads, .counters = &counters}});
         status.Update(fill(i));
       }
       while (status.ok() && has[0] && has[1]) {

@@ -65,11 +65,11 @@ class TierVersions {
  public:
   TierVersions(const ReadView& view, const RelationRef& relation, std::vector<size_t> columns)
       : merge_(MergeTiers(view, relation,
-                          {.columns = std::move(columns),
-                           .clean_read = false,
-                           .needs_versions = true,
-                           .reads = &reads_,
-                           .counters = &counters_})) {}
+                          {.read = {.columns = std::move(columns),
+                                    .clean_read = false,
+                                    .needs_versions = true,
+                                    .reads = &reads_,
+                                    .counters = &counters_}})) {}
 
   absl::Status Next() {
     do {
@@ -91,7 +91,7 @@ class TierVersions {
       return absl::OkStatus();
     }
     if (run.pack != nullptr) {
-      VARVE_RETURN_IF_ERROR(run.pack->ReadPack(PackRows::kAll, &own_));
+      VARVE_RETURN_IF_ERROR(run.pack->ReadPack(&own_));
       run = {.block = &own_, .from = 0, .to = own_.num_rows()};
     }
     block_ = run.block;
@@ -144,7 +144,7 @@ class TierComparison {
     return absl::OkStatus();
   }
 
-  // What scans give, in batches of the same size on both sides.
+  // What scans give. Batches need not be of the same size on both sides.
   absl::Status CompareScans() {
     ScanOptions options{.path = ScanPath::kRow, .with_intervals = false};
     VARVE_ASSIGN_OR_RETURN(const std::unique_ptr<RowScan> by_store,

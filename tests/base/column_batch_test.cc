@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <numeric>
 
 #include "base/row.h"
@@ -229,6 +230,134 @@ TEST(ColumnBatchTest, ClearKeepsTheColumns) {
   checked.batch.Clear();
   EXPECT_EQ(checked.batch.num_columns(), num_columns);
   ExpectHolds(checked.batch, {});
+}
+
+// --- Columns that others have, too ---
+
+// Shares the columns of a random batch, some of them or all, with another one.
+struct SharedBatch {
+  SharedBatch(RandomValues* random, size_t num_rows) : kept(RandomBatch(random, num_rows)) {
+    std::vector<PhysicalType> types;
+    for (size_t c = 0; c < kept.batch.num_columns(); ++c) {
+      types.push_back(kept.batch.column(c).type());
+    }
+    batch.Reset(types);
+    for (size_t c = 0; c < types.size(); ++c) {
+      vectors.push_back(std::make_shared<const ColumnVector>(kept.batch.column(c)));
+      if (random->Below(4) == 0) {
+        batch.mutable_column(c) = *vectors[c];
+      } else {
+        batch.ShareColumn(c, vectors[c]);
+      }
+    }
+    batch.SetNumRows(num_rows);
+  }
+  // What was shared is as it was.
+  void ExpectUntouched() const {
+    ColumnBatch untouched;
+    std::vector<PhysicalType> types;
+    for (const auto& vector : vectors) {
+      types.push_back(vector->type());
+    }
+    untouched.Reset(types);
+    for (size_t c = 0; c < vectors.size(); ++c) {
+      untouched.ShareColumn(c, vectors[c]);
+    }
+    untouched.SetNumRows(kept.rows.size());
+    ExpectHolds(untouched, kept.rows);
+  }
+
+  CheckedBatch kept;
+  std::vector<std::shared_ptr<const ColumnVector>> vectors;
+  ColumnBatch batch;
+};
+
+TEST(SharedColumnsTest, AreReadInPlace) {
+  RandomValues random(TestSeed());
+  for (int round = 0; round < 200; ++round) {
+    const SharedBatch shared(&random, random.Below(60));
+    ASSERT_NO_FATAL_FAILURE(ExpectHolds(shared.batch, shared.kept.rows));
+    for (size_t c = 0; c < shared.batch.num_columns(); ++c) {
+      if (shared.batch.shared_column(c) != nullptr) {
+        EXPECT_EQ(&shared.batch.column(c), shared.vectors[c].get());
+      }
+    }
+  }
+}
+
+TEST(SharedColumnsTest, NoChangeOfTheBatchReachesThem) {
+  RandomValues random(TestSeed());
+  for (int round = 0; round < 2'000; ++round) {
+    SharedBatch shared(&random, random.Below(40));
+    std::vector<Row> rows = shared.kept.rows;
+    for (int step = 0; step < 3; ++step) {
+      switch (random.Below(4)) {
+        case 0: {
+          const size_t size = random.Below(rows.size() + 1);
+          shared.batch.Truncate(size);
+          rows.resize(size);
+          break;
+        }
+        case 1: {
+          const uint64_t keep = random.Below(5);
+          std::vector<uint32_t> selection;
+          std::vector<Row> kept;
+          for (size_t r = 0; r < rows.size(); ++r) {
+            if (random.Below(4) < keep) {
+              selection.push_back(static_cast<uint32_t>(r));
+              kept.push_back(rows[r]);
+            }
+          }
+          shared.batch.Select(selection);
+          rows = std::move(kept);
+          break;
+        }
+        case 2:
+          for (size_t c = 0; c < shared.batch.num_columns(); ++c) {
+            shared.batch.mutable_column(c).AppendNull();
+          }
+          rows.emplace_back(std::span<const Datum>(std::vector<Datum>(shared.batch.num_columns())));
+          shared.batch.SetNumRows(rows.size());
+          break;
+        default:
+          if (shared.batch.num_columns() > 0 && !rows.empty()) {
+            const size_t column = random.Below(shared.batch.num_columns());
+            const size_t row = random.Below(rows.size());
+            shared.batch.mutable_column(column).SetNull(row);
+            std::vector<Datum> values(rows[row].values().begin(), rows[row].values().end());
+            values[column] = Datum();
+            // ExpectHolds counts the bytes of values that are not NULL.
+            if (shared.batch.column(column).type() == PhysicalType::kBytes) {
+              ColumnVector& bytes = shared.batch.mutable_column(column);
+              bytes.Clear();
+              for (size_t r = 0; r < rows.size(); ++r) {
+                bytes.Append(r == row ? Datum() : rows[r][column]);
+              }
+            }
+            rows[row] = Row(values);
+          }
+          break;
+      }
+      ASSERT_NO_FATAL_FAILURE(ExpectHolds(shared.batch, rows)) << "step " << step;
+      ASSERT_NO_FATAL_FAILURE(shared.ExpectUntouched());
+    }
+  }
+}
+
+TEST(SharedColumnsTest, ABatchLetsGoOfThemWhenItIsCleared) {
+  const auto vector = std::make_shared<const ColumnVector>(PhysicalType::kInt64);
+  const std::vector<PhysicalType> types = {PhysicalType::kInt64};
+  ColumnBatch batch(types);
+  batch.ShareColumn(0, vector);
+  EXPECT_EQ(vector.use_count(), 2);
+  batch.Clear();
+  EXPECT_EQ(vector.use_count(), 1);
+  batch.ShareColumn(0, vector);
+  batch.Reset(types);
+  EXPECT_EQ(vector.use_count(), 1);
+  batch.ShareColumn(0, vector);
+  batch.DropColumnsFrom(0);
+  EXPECT_EQ(vector.use_count(), 1);
 }
 
 }  // namespace

@@ -81,6 +81,12 @@ class TiersFault : public TiersFixture {
                 AnswerOf(now, relation, {.with_handles = true}, ScanPath::kRow))
           << relation->name;
       fell_back += stats.fell_back.empty() ? 0 : 1;
+      ScanOptions options{.order = ScanOrder::kAny, .with_intervals = false, .batch_rows = 4};
+      Lines expected = AnswerOf(now, relation, options, ScanPath::kRow);
+      Lines in_any_order = AnswerOf(now, relation, options, ScanPath::kAuto);
+      std::sort(expected.begin(), expected.end());
+      std::sort(in_any_order.begin(), in_any_order.end());
+      EXPECT_EQ(in_any_order, expected) << relation->name;
     }
     return fell_back;
   }

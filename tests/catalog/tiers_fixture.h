@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -33,11 +34,12 @@ inline ColumnarTableBuilderOptions SmallPacks(size_t rows_per_pack) {
 
 // What the scans of a test did altogether.
 struct TiersAsked {
-  uint64_t rows = 0;     // that the columnar path gave
-  uint64_t clean = 0;    // packs
-  uint64_t normal = 0;   // packs
-  uint64_t skipped = 0;  // packs
-  uint64_t refused = 0;  // scans
+  uint64_t rows = 0;                // that the columnar path gave
+  uint64_t clean = 0;               // packs
+  uint64_t clean_in_any_order = 0;  // packs, on several paths
+  uint64_t normal = 0;              // packs
+  uint64_t skipped = 0;             // packs
+  uint64_t refused = 0;             // scans
   std::array<uint64_t, kNumCleanReadRejections> rejected = {};
 };
 
@@ -121,12 +123,45 @@ class TiersFixture : public CatalogFixture {
                 without.columnar.packs_normal);
       ASSERT_EQ(with.columnar.packs_skipped, without.columnar.packs_skipped);
     }
+    ASSERT_NO_FATAL_FAILURE(CompareInAnyOrder(view, relation, options, rows));
     asked_.rows += rows.size();
     asked_.clean += with.columnar.packs_clean;
     asked_.normal += with.columnar.packs_normal;
     asked_.skipped += with.columnar.packs_skipped;
     for (size_t i = 0; i < kNumCleanReadRejections; ++i) {
       asked_.rejected[i] += with.columnar.rejected[i];
+    }
+  }
+
+  // Asks the same in any order: the same rows, or with a limit as many of those without.
+  void CompareInAnyOrder(const ReadView& view, const RelationRef& relation, ScanOptions options,
+                         std::vector<std::string> rows) {
+    const size_t num_rows = rows.size();
+    if (options.limit.has_value()) {
+      ScanOptions all = options;
+      all.limit = std::nullopt;
+      rows = AnswerOf(view, relation, std::move(all), ScanPath::kRow);
+    }
+    std::sort(rows.begin(), rows.end());
+    options.order = ScanOrder::kAny;
+    for (const ScanPath path : {ScanPath::kColumnar, ScanPath::kAuto, ScanPath::kRow}) {
+      uint64_t packs = 0;
+      for (const bool clean_read : {true, false}) {
+        ScanStats stats;
+        options.clean_read = clean_read;
+        std::vector<std::string> answer = AnswerOf(view, relation, options, path, &stats);
+        std::sort(answer.begin(), answer.end());
+        ASSERT_EQ(answer.size(), num_rows) << "in any order, clean read " << clean_read;
+        ASSERT_TRUE(std::includes(rows.begin(), rows.end(), answer.begin(), answer.end()))
+            << "in any order, clean read " << clean_read;
+        ASSERT_NO_FATAL_FAILURE(CheckCounters(options, num_rows, stats));
+        const uint64_t packs_now = stats.columnar.packs_clean + stats.columnar.packs_normal;
+        if (!clean_read && !options.limit.has_value()) {
+          ASSERT_EQ(packs_now, packs);
+        }
+        packs = packs_now;
+        asked_.clean_in_any_order += stats.columnar.packs_clean;
+      }
     }
   }
 

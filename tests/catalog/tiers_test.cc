@@ -127,6 +127,7 @@ class Tiers : public TiersFixture {
   void ExpectAllWasSeen() const {
     EXPECT_GT(asked_.rows, 5'000U);
     EXPECT_GT(asked_.clean, 500U);
+    EXPECT_GT(asked_.clean_in_any_order, 500U);
     EXPECT_GT(asked_.normal, 500U);
     EXPECT_GT(asked_.skipped, 100U);
     EXPECT_GT(markers_dropped_, 0U);

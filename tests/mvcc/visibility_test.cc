@@ -132,6 +132,34 @@ TEST(VisibilityTest, TheBatchFormEqualsTheScalarFormAtEverySize) {
   }
 }
 
+TEST(VisibilityTest, TheFormForColumnsEqualsTheBatchForm) {
+  std::mt19937_64 random(TestSeed());
+  for (size_t size = 0; size <= 300; ++size) {
+    const SnapshotId last = size % 3 == 0 ? 3 : 1000;
+    const Vectors vectors = RandomVectors(&random, size, last);
+    std::vector<int64_t> begins(vectors.begins.begin(), vectors.begins.end());
+    std::vector<int64_t> ends;
+    std::vector<uint8_t> has_no_end;
+    for (const SnapshotId end : vectors.ends) {
+      has_no_end.push_back(end == kNoEnd ? 1 : 0);
+      ends.push_back(end == kNoEnd ? 0 : static_cast<int64_t>(end));
+    }
+    const SnapshotId at = random() % (last + 2);
+    const size_t from = random() % (size + 1);
+    const size_t to = from + random() % (size - from + 1);
+    std::vector<uint32_t> expected;
+    for (const uint32_t row : Selected(vectors, at)) {
+      if (row >= from && row < to) {
+        expected.push_back(row);
+      }
+    }
+    std::vector<uint32_t> selection(to - from);
+    selection.resize(SelectVisible(begins, ends, has_no_end, from, to, at, selection.data()));
+    ASSERT_EQ(selection, expected)
+        << "size " << size << " at " << at << ", " << from << " to " << to;
+  }
+}
+
 TEST(VisibilityTest, TheBatchFormKeepsTheEdgesOfTheDomain) {
   const Vectors vectors = {.begins = {0, 0, kMaxSnapshotId, kMaxSnapshotId, 0, 5},
                            .ends = {kNoEnd, 0, kNoEnd, kMaxSnapshotId, kMaxSnapshotId, 4}};

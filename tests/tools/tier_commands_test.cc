@@ -29,6 +29,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
+using ::testing::UnorderedElementsAreArray;
 
 constexpr int64_t kTables = 20'000;  // three packs
 
@@ -217,6 +218,23 @@ TEST_F(TierCommands, EveryPathOfAScanGivesTheSameRows) {
     }
   }
   EXPECT_EQ(RunVarve(path(), {"scan", "table", "--path=columnar", "--history"}).exit_code, 11);
+}
+
+TEST_F(TierCommands, AScanInAnyOrderGivesTheSameRows) {
+  Printed({"flush"});
+  Printed({"compact", "--full"});
+  for (const char* at : {"--at=1", "--at=2"}) {
+    for (const char* path : {"--path=row", "--path=columnar", "--path=auto"}) {
+      std::vector<std::string> in_order = Lines(Printed({"scan", "table", at, "--format=csv"}));
+      std::vector<std::string> in_any =
+          Lines(Printed({"scan", "table", at, "--format=csv", "--order=any", path}));
+      ASSERT_GT(in_order.size(), 1U);
+      EXPECT_EQ(in_any[0], in_order[0]);  // the header
+      EXPECT_THAT(in_any, UnorderedElementsAreArray(in_order)) << at << " " << path;
+      EXPECT_EQ(Printed({"scan", "table", at, "--count", "--format=csv", "--order=any", path}),
+                Printed({"scan", "table", at, "--count", "--format=csv"}));
+    }
+  }
 }
 
 TEST_F(TierCommands, ExplainSaysWhatAScanDid) {
@@ -473,6 +491,7 @@ TEST_F(TierCommands, MistakesAreUsageErrors) {
     EXPECT_THAT(outcome.out, IsEmpty());
     return outcome.err;
   };
+  EXPECT_EQ(error({"scan", "table", "--order=keys"}), "varve: --order=keys: expected key or any\n");
   EXPECT_EQ(error({"scan", "table", "--path=columner"}),
             "varve: --path=columner: expected auto, row, memory or columnar; did you mean "
             "'columnar'?\n");
