@@ -351,11 +351,10 @@ TEST_F(TierCommands, VerifyFindsAFlippedByteAndRepairMakesItGood) {
   EXPECT_EQ(nlohmann::json::parse(repaired.out)["relations"], 1);
   EXPECT_EQ(nlohmann::json::parse(repaired.out)["damaged_files"], 1);
   EXPECT_THAT(Lines(repaired.err),
-              ElementsAre(AllOf(
-                  StartsWith(StrCat("columnar/", finding["key"].get<std::string>(),
-                                    " was damaged: ducklake_table, column ")),
-                  HasSubstr(": its checksum does not match"),
-                  EndsWith("; made anew: ducklake_table"))));
+              ElementsAre(AllOf(StartsWith(StrCat("columnar/", finding["key"].get<std::string>(),
+                                                  " was damaged: ducklake_table, column ")),
+                                HasSubstr(": its checksum does not match"),
+                                EndsWith("; made anew: ducklake_table"))));
   EXPECT_THAT(ColumnarFindings(), IsEmpty());
   EXPECT_EQ(Printed({"scan", "table", "--format=csv", "--path=columnar"}), rows);
 }
