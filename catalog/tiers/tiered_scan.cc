@@ -81,16 +81,27 @@ void TieredScan::AddSources(const std::string& handle_prefix) {
 
 // Keeps those of the chosen rows whose parents are visible.
 absl::Status TieredScan::ChooseByParents(const ColumnBatch& columns) {
-  intervals_.resize(chosen_.empty() ? 0 : chosen_.back() + 1);
+  if (chosen_.empty()) {
+    return absl::OkStatus();
+  }
+  const size_t end = chosen_.back() + 1;
   positions_.clear();
-  for (const uint32_t row : chosen_) {
-    for (const ParentColumn& column : parent_columns_) {
-      decoded_.key[column.position] = columns.column(column.slot).at(row);
-    }
-    VARVE_ASSIGN_OR_RETURN(intervals_[row], parents_->Find(decoded_));
-    if (options_.rows == ScanRows::kAllVersions || !intervals_[row].empty()) {
+  if (options_.rows == ScanRows::kAllVersions) {
+    intervals_.resize(end);
+    for (const uint32_t row : chosen_) {
+      for (const ParentColumn& column : parent_columns_) {
+        decoded_.key[column.position] = columns.column(column.slot).at(row);
+      }
+      VARVE_ASSIGN_OR_RETURN(intervals_[row], parents_->Find(decoded_));
       positions_.push_back(row);
     }
+  } else {
+    intervals_.assign(options_.with_intervals ? end : 0, SnapshotInterval{});
+    parent_key_.clear();
+    for (const ParentColumn& column : parent_columns_) {
+      parent_key_.push_back(&columns.column(column.slot));
+    }
+    VARVE_RETURN_IF_ERROR(parents_->FindVisible(parent_key_, chosen_, &positions_));
   }
   if (positions_.size() < chosen_.size()) {
     chosen_rows_.swap(positions_);

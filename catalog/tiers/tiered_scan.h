@@ -88,6 +88,7 @@ class TieredScan : public RowScan {
     size_t slot = 0;
   };
   std::vector<ParentColumn> parent_columns_;
+  std::vector<const ColumnVector*> parent_key_;  // those columns, of the rows at hand
   std::vector<PhysicalType> types_;  // of columns_.read
   ReadCounters reads_;
   ColumnarScanCounters counters_;

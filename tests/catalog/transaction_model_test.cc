@@ -482,7 +482,8 @@ class TransactionModel : public CatalogFixture {
     CompareSnapshots(current);
     ASSERT_FALSE(HasFatalFailure());
     for (const LakeRow& row : ReadRows(current, BuiltinRelationById(kTableColumnStats))) {
-      ASSERT_EQ(model_.CheckColumnStats(row), "") << LineOf(row);
+      ASSERT_EQ(model_.CheckColumnStats(row), "")
+          << LineOf(row) << CommitsThatMention(row.at("table_id"));
     }
     for (SnapshotId at = 0; at <= model_.last_snapshot(); ++at) {
       const auto view = catalog_->At(at);
@@ -495,6 +496,17 @@ class TransactionModel : public CatalogFixture {
                     << ": " << finding.message;
     });
     ASSERT_TRUE(summary.ok()) << summary.status();
+  }
+
+  std::string CommitsThatMention(const std::string& id) const {
+    std::string text;
+    for (const auto& [snapshot, made] : by_snapshot_) {
+      const std::string commit = Describe(*made.attempt);
+      if (commit.find(id) != std::string::npos) {
+        StrAppend(&text, "\n", commit);
+      }
+    }
+    return text;
   }
 
   void CompareAt(const ReadView& view) const {
