@@ -37,6 +37,7 @@ absl::Status ParentVisibility::ReadGroup() {
   options.columns = load_columns_;
   options.key_prefix = group_;
   options.rows = all_versions_ ? ScanRows::kAllVersions : ScanRows::kVisible;
+  options.with_intervals = all_versions_;
   VARVE_ASSIGN_OR_RETURN(const std::unique_ptr<RowScan> scan,
                          view_.Scan(parent_, std::move(options)));
   ScanBatch batch;

@@ -231,16 +231,24 @@ bool IntegerEncoder<T>::Repeats(std::span<const T> values) const {
 template <typename T>
 PackEncoding IntegerEncoder<T>::EncodeAligned(std::span<const T> values, std::string* body) {
   using Block = IntegerBlock<T>;
+  const size_t start = body->size();
+  PackEncoding encoding = PackEncoding::kFrameOfReference;
   if (Block::Bytes(values.size(), shape_.smallest, shape_.largest) <=
       Block::Bytes(values.size(), shape_.smallest_step, shape_.largest_step)) {
     Block::Append(values, shape_.smallest, shape_.largest, &offsets_, body, /*aligned=*/true);
-    return PackEncoding::kFrameOfReference;
+  } else {
+    encoding = PackEncoding::kDelta;
+    FindSteps(values);
+    PutLittleEndian(body, static_cast<Unsigned<T>>(values[0]));
+    Block::Append(steps_, shape_.smallest_step, shape_.largest_step, &offsets_, body,
+                  /*aligned=*/true);
   }
-  FindSteps(values);
-  PutLittleEndian(body, static_cast<Unsigned<T>>(values[0]));
-  Block::Append(steps_, shape_.smallest_step, shape_.largest_step, &offsets_, body,
-                /*aligned=*/true);
-  return PackEncoding::kDelta;
+  if (body->size() - start > values.size_bytes()) {  // offsets as wide as the integers
+    encoding = PackEncoding::kPlain;
+    body->resize(start);
+    body->append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+  }
+  return encoding;
 }
 
 template class IntegerEncoder<int64_t>;

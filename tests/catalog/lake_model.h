@@ -128,6 +128,7 @@ class LakeModel {
                    SnapshotId begin, std::optional<int64_t> row_id_start, LakeRow more);
   std::vector<NullableText> PartitionValues(int64_t file) const;
   void NoteStatistics(int64_t table, const DataFile& file, bool required);
+  void NoteStatisticsOfDroppedColumns(int64_t table, const DataFile& file);
   void EndDataFile(int64_t table, int64_t file);
   void AddDeleteFile(const LakeOperation& operation, const DeleteFile& file, int64_t id);
   void Schedule(const LakeRow& file, const std::string& id_column);

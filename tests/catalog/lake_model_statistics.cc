@@ -67,6 +67,30 @@ void LakeModel::NoteStatistics(int64_t table, const DataFile& file, bool require
     }
     values_[{table, id}].push_back(std::move(values));
   }
+  NoteStatisticsOfDroppedColumns(table, file);
+}
+
+// A column may be dropped after the file was written and before it is committed. Its bounds may
+// grow then, and need not.
+void LakeModel::NoteStatisticsOfDroppedColumns(int64_t table, const DataFile& file) {
+  for (const ColumnStatistics& statistics : file.columns) {
+    const Where key = {{"table_id", StrCat(table)}, {"column_id", StrCat(statistics.column_id)}};
+    if (!Live("ducklake_column", key).empty()) {
+      continue;
+    }
+    for (const Version& column : relations_["ducklake_column"]) {
+      const bool is_it = std::ranges::all_of(
+          key, [&](const auto& field) { return column.row.at(field.first) == field.second; });
+      if (is_it && !column.gone && !IsCompound(column.row.at("column_type"))) {
+        values_[{table, statistics.column_id}].push_back(
+            {.type = column.row.at("column_type"),
+             .required = false,
+             .nulls = statistics.null_count.has_value() ? std::optional(*statistics.null_count > 0)
+                                                        : std::nullopt});
+        break;
+      }
+    }
+  }
 }
 
 std::string LakeModel::CheckColumnStats(const LakeRow& row) const {

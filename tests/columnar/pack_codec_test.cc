@@ -99,7 +99,8 @@ TEST(PackCodecTest, RangesAndSelectionsEqualTheWhole) {
           const size_t from = random.Below(rows + 1);
           const size_t to = from + random.Below(rows + 1 - from);
           decoded.Clear();
-          ASSERT_TRUE(decoder.DecodeRange(encoded, type, rows, from, to, &decoded).ok());
+          const absl::Status status = decoder.DecodeRange(encoded, type, rows, from, to, &decoded);
+          ASSERT_TRUE(status.ok()) << status;
           ExpectRows(column, RowsFrom(from, to), decoded);
 
           const uint64_t one_in = uint64_t{1} << random.Below(10);  // dense to sparse

@@ -164,6 +164,20 @@ TEST(PackEncodingTest, ASequenceThatComesAgainIsSaidOnce) {
   EXPECT_LE(pack.bytes, numbers.size() * 2 + 200);
 }
 
+// Found by a random column: with offsets as wide as the integers a base is too much.
+TEST(PackEncodingTest, WideIntegersThatComeAgainArePlain) {
+  std::mt19937_64 random(1);
+  std::vector<int64_t> numbers(3000);
+  for (int64_t& number : numbers) {
+    number = static_cast<int64_t>(random());
+  }
+  const PackDescription pack =
+      Pack(PhysicalType::kInt64, [&](size_t row) { return numbers[row % numbers.size()]; });
+  EXPECT_EQ(pack.encoding, PackEncoding::kPlain);
+  EXPECT_EQ(pack.compression, PackCompression::kZstd);
+  EXPECT_LE(pack.bytes, numbers.size() * 8 + 500);
+}
+
 TEST(PackEncodingTest, KeysOfIdsAreTuples) {
   const PackDescription pack = Pack(PhysicalType::kBytes, [](size_t row) {
     std::string key;
