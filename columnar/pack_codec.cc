@@ -236,32 +236,47 @@ void PackEncoder::Encode(const ColumnVector& column, size_t from, size_t to, std
   if (!compressed) {
     out->append(scratch_->body);
   }
+  std::optional<PackEncoding> aligned;
   if (column.type() == PhysicalType::kInt64) {
-    const std::span<const int64_t> values = column.int64s().subspan(from, rows);
-    if (std::optional<PackEncoding> aligned = ReplaceByAligned(values, body_at, out)) {
-      (*out)[encoding_at] = static_cast<char>(*aligned);
-      compressed = true;
-    }
+    aligned =
+        ReplaceByAligned(&scratch_->int64s, column.int64s().subspan(from, rows), body_at, out);
+  } else if (column.type() == PhysicalType::kInt128) {
+    aligned =
+        ReplaceByAligned(&scratch_->int128s, column.int128s().subspan(from, rows), body_at, out);
+  }
+  if (aligned.has_value()) {
+    (*out)[encoding_at] = static_cast<char>(*aligned);
+    compressed = true;
   }
   if (compressed) {
     (*out)[flags_at] = static_cast<char>((*out)[flags_at] | kCompressedFlag);
   }
 }
 
-std::optional<PackEncoding> PackEncoder::ReplaceByAligned(std::span<const int64_t> values,
-                                                          size_t body_at, std::string* out) {
-  if (!scratch_->int64s.Repeats(values)) {
+template <typename T>
+std::optional<PackEncoding> PackEncoder::ReplaceByAligned(IntegerEncoder<T>* encoder,
+                                                          std::span<const T> values, size_t body_at,
+                                                          std::string* out) {
+  if (!encoder->MayCompressAligned(values)) {
     return std::nullopt;
   }
   std::string& body = scratch_->body;
   std::string& compressed = scratch_->compressed;
   body.clear();
-  const PackEncoding encoding = scratch_->int64s.EncodeAligned(values, &body);
+  const PackEncoding encoding = encoder->EncodeAligned(values, &body);
+  const size_t limit = CompressionLimit(PhysicalType::kInt64, out->size() - body_at);
+  if (sizeof(T) >
+      sizeof(uint64_t)) {  // what comes again shows in the whole only, texts do anywhere
+    const std::string_view sample =
+        std::string_view(body).substr(0, std::max(kMinSampleBytes, body.size() / kSampleShare));
+    compressed.clear();
+    if (!scratch_->compressor.Compress(sample, limit * sample.size() / body.size(), &compressed)) {
+      return std::nullopt;
+    }
+  }
   compressed.clear();
   PutVarint64(&compressed, body.size());
-  const size_t size = out->size() - body_at;
-  if (!scratch_->compressor.Compress(body, CompressionLimit(PhysicalType::kInt64, size),
-                                     &compressed)) {
+  if (!scratch_->compressor.Compress(body, limit, &compressed)) {
     return std::nullopt;
   }
   out->replace(body_at, std::string::npos, compressed);

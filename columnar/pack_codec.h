@@ -48,6 +48,9 @@
 
 namespace varve {
 
+template <typename T>
+class IntegerEncoder;
+
 enum class PackCompression : uint8_t { kNone, kZstd };
 
 // Rows of a pack at most; writers stay far below it. A reader refuses more before it allocates.
@@ -76,9 +79,11 @@ class PackEncoder {
   // Writes the values, if they are tuples of integers, as columns into the scratch, and returns
   // true if that is worth it.
   bool EncodeTuples(const ColumnVector& column, size_t from, size_t to);
-  // Replaces the body at the end of `out` by a compressed one in which what comes again in the
-  // values can be found, if that is there and the new body much smaller; returns its encoding.
-  std::optional<PackEncoding> ReplaceByAligned(std::span<const int64_t> values, size_t body_at,
+  // Replaces the body at the end of `out` by a compressed one whose offsets take whole bytes, if
+  // that is much smaller; returns its encoding.
+  template <typename T>
+  std::optional<PackEncoding> ReplaceByAligned(IntegerEncoder<T>* encoder,
+                                               std::span<const T> values, size_t body_at,
                                                std::string* out);
 
   struct Scratch;

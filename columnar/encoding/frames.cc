@@ -262,7 +262,12 @@ std::optional<size_t> FrameWriter<T>::Plan(std::span<const T> values, size_t lim
 }
 
 template <typename T>
-void FrameWriter<T>::Append(std::span<const T> values, std::string* out) {
+void FrameWriter<T>::Append(std::span<const T> values, std::string* out, bool aligned) {
+  if (aligned) {
+    for (uint8_t& width : widths_) {
+      width = static_cast<uint8_t>((width + 7) / 8 * 8);
+    }
+  }
   PutLittleEndian(out, static_cast<uint32_t>(lengths_.size()));
   AppendBlock<int64_t>(lengths_, &offsets_, out);
   AppendBlock<T>(bases_, &offsets_, out);

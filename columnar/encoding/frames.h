@@ -37,8 +37,9 @@ class FrameWriter {
   // Chooses frames for `values`, and returns the bytes that Append will take; nullopt if they come
   // to `limit` bytes or more. Requires: values.
   std::optional<size_t> Plan(std::span<const T> values, size_t limit);
-  // Requires: the values of the last Plan, which found frames.
-  void Append(std::span<const T> values, std::string* out);
+  // Requires: the values of the last Plan, which found frames. `aligned`: the offsets take whole
+  // bytes.
+  void Append(std::span<const T> values, std::string* out, bool aligned = false);
 
  private:
   // Consecutive values that are not cut further: a frame is one or several units.

@@ -20,6 +20,10 @@ constexpr size_t kPlannedBits = 1;
 constexpr size_t kMinRepeating = 1'024;
 constexpr size_t kRepeatingBits = 3;
 
+// Texts take more bits than this; few of them are not looked at.
+constexpr size_t kTextBits = 18;
+constexpr size_t kMinTexts = 256;
+
 // a - b modulo 2^64 or 2^128.
 template <typename T>
 T WrappingDifference(T a, T b) {
@@ -115,6 +119,7 @@ PackEncoding IntegerEncoder<T>::Encode(std::span<const T> values, std::string* b
   }
   Measure(values, &shape_);
   const Shape& shape = shape_;
+  encoding_ = PackEncoding::kConstant;
   bytes_ = sizeof(T);
   if (shape.num_runs == 1) {
     PutLittleEndian(body, static_cast<Unsigned<T>>(values[0]));
@@ -159,6 +164,7 @@ PackEncoding IntegerEncoder<T>::Encode(std::span<const T> values, std::string* b
     }
   }
 
+  encoding_ = best;
   bytes_ = best_bytes;
   switch (best) {
     case PackEncoding::kFrameOfReference:
@@ -229,12 +235,38 @@ bool IntegerEncoder<T>::Repeats(std::span<const T> values) const {
 }
 
 template <typename T>
+bool IntegerEncoder<T>::MayCompressAligned(std::span<const T> values) const {
+  if constexpr (sizeof(T) == sizeof(uint64_t)) {
+    return Repeats(values);
+  } else {
+    return values.size() >= kMinTexts && bytes_ >= values.size() * kTextBits / 8;
+  }
+}
+
+template <typename T>
 PackEncoding IntegerEncoder<T>::EncodeAligned(std::span<const T> values, std::string* body) {
   using Block = IntegerBlock<T>;
   const size_t start = body->size();
+  const auto prefers_steps = [&] {
+    const size_t offsets = Block::Bytes(values.size(), shape_.smallest, shape_.largest);
+    const size_t steps = Block::Bytes(values.size(), shape_.smallest_step, shape_.largest_step);
+    // Of ids that ascend nearly all steps are small, whatever the one between two columns is.
+    size_t ascents = 0;
+    for (size_t i = 1; i < values.size(); ++i) {
+      ascents += values[i] >= values[i - 1] ? 1 : 0;
+    }
+    return ascents >= values.size() / 16 * 15 ? steps / 4 * 3 <= offsets : steps < offsets;
+  };
   PackEncoding encoding = PackEncoding::kFrameOfReference;
-  if (Block::Bytes(values.size(), shape_.smallest, shape_.largest) <=
-      Block::Bytes(values.size(), shape_.smallest_step, shape_.largest_step)) {
+  if (encoding_ == PackEncoding::kFrames) {
+    encoding = encoding_;
+    frames_->Append(values, body, /*aligned=*/true);
+  } else if (encoding_ == PackEncoding::kDeltaFrames) {
+    encoding = encoding_;
+    FindSteps(values);
+    PutLittleEndian(body, static_cast<Unsigned<T>>(values[0]));
+    step_frames_->Append(steps_, body, /*aligned=*/true);
+  } else if (!prefers_steps()) {
     Block::Append(values, shape_.smallest, shape_.largest, &offsets_, body, /*aligned=*/true);
   } else {
     encoding = PackEncoding::kDelta;

@@ -87,12 +87,12 @@ class IntegerEncoder {
   // Appends the body in the encoding it returns.
   PackEncoding Encode(std::span<const T> values, std::string* body);
 
-  // Whether sequences of the values of the last Encode come again, and could be said in far fewer
-  // bytes than it took: a relation ordered by column lists the same files for each.
-  bool Repeats(std::span<const T> values) const;
+  // Whether a compressor may find more in EncodeAligned's body than the last Encode has used: of
+  // int64s sequences that come again (a relation ordered by column lists the same files for each),
+  // of int128s the bytes of texts, of which prefixes are numbers.
+  bool MayCompressAligned(std::span<const T> values) const;
   // Appends another body of the values of the last Encode, in an encoding it returns. It is no
-  // smaller, but what comes again in the values comes again in its bytes: its offsets take whole
-  // bytes, so that a compressor finds them.
+  // smaller, but its offsets take whole bytes, so that a compressor finds what is alike.
   PackEncoding EncodeAligned(std::span<const T> values, std::string* body);
 
  private:
@@ -105,6 +105,7 @@ class IntegerEncoder {
     size_t num_runs = 0;
   };
   static void Measure(std::span<const T> values, Shape* shape);
+  bool Repeats(std::span<const T> values) const;
   // Fills lengths_ and derived_.
   void FindRuns(std::span<const T> values);
   // Fills entries_ and codes_; false when there are more than `max_entries` different integers.
@@ -112,7 +113,9 @@ class IntegerEncoder {
   // Fills steps_.
   void FindSteps(std::span<const T> values);
 
-  Shape shape_;  // of the values of the last Encode, and the bytes it took
+  // Of the values of the last Encode: their shape, and how and in how many bytes they were encoded.
+  Shape shape_;
+  PackEncoding encoding_ = PackEncoding::kPlain;
   size_t bytes_ = 0;
   std::vector<uint64_t> offsets_;  // of a block that is being written
   std::vector<T> derived_;         // the values of runs
