@@ -25,29 +25,11 @@ constexpr size_t kDivisorSample = 8;
 // A frame joins so many units at most: that bounds the search.
 constexpr size_t kMaxJoinedUnits = 32;
 
-constexpr int kWholeWidth = 128;
-constexpr int kMaxWidth = 64;
-
 constexpr std::string_view kWhat = "frames";
 
 template <typename T>
 Unsigned<T> Distance(T smaller, T larger) {
   return static_cast<Unsigned<T>>(larger) - static_cast<Unsigned<T>>(smaller);
-}
-
-// The width of offsets up to `range`.
-template <typename T>
-int WidthOf(Unsigned<T> range) {
-  if constexpr (sizeof(T) > sizeof(uint64_t)) {
-    if ((range >> 64) != 0) {
-      return kWholeWidth;
-    }
-  }
-  return PackedWidth(static_cast<uint64_t>(range));
-}
-
-size_t OffsetBytes(size_t count, int width) {
-  return width == kWholeWidth ? count * sizeof(uint128_t) : PackedBytes(count, width);
 }
 
 template <typename T>
@@ -96,7 +78,7 @@ void FrameWriter<T>::FindBlocks(std::span<const T> values) {
       largest = values[i] > largest ? values[i] : largest;
     }
     blocks_.push_back({.from = from, .smallest = smallest, .largest = largest});
-    block_widths_.push_back(WidthOf<T>(Distance(smallest, largest)));
+    block_widths_.push_back(OffsetWidth<T>(Distance(smallest, largest)));
   }
 }
 
@@ -112,7 +94,7 @@ size_t FrameWriter<T>::BytesAtBest(std::span<const T> values) const {
   for (size_t block = 0; block < blocks_.size(); block += kDivisorSample) {
     const auto of_block = values.subspan(
         blocks_[block].from, std::min(kBlockValues, values.size() - blocks_[block].from));
-    if (block_widths_[block] > 1 && block_widths_[block] <= kMaxWidth &&
+    if (block_widths_[block] > 1 && block_widths_[block] <= kMaxPackedWidth &&
         DivisorOf(of_block, blocks_[block].smallest) > 1) {
       return 0;
     }
@@ -194,7 +176,7 @@ void FrameWriter<T>::JoinUnits(size_t count) {
     for (size_t unit = end; unit-- > first;) {
       smallest = std::min(smallest, units_[unit].smallest);
       largest = std::max(largest, units_[unit].largest);
-      const auto width = static_cast<uint64_t>(WidthOf<T>(Distance(smallest, largest)));
+      const auto width = static_cast<uint64_t>(OffsetWidth<T>(Distance(smallest, largest)));
       const uint64_t of_frame = kFrameBits + width * (to - units_[unit].from);
       if (of_frame >= best.bits) {
         break;  // a longer one takes more
@@ -211,11 +193,11 @@ template <typename T>
 size_t FrameWriter<T>::AddFrame(std::span<const T> values, size_t from, size_t to, T smallest,
                                 T largest) {
   const Unsigned<T> range = Distance(smallest, largest);
-  int width = WidthOf<T>(range);
+  int width = OffsetWidth<T>(range);
   uint64_t divisor = 1;
-  if (width > 1 && width <= kMaxWidth) {
+  if (width > 1 && width <= kMaxPackedWidth) {
     divisor = DivisorOf(values.subspan(from, to - from), smallest);
-    width = WidthOf<T>(range / divisor);
+    width = OffsetWidth<T>(range / divisor);
   }
   lengths_.push_back(static_cast<int64_t>(to - from));
   // Whole values need no base, and compress better without one.
@@ -334,8 +316,7 @@ absl::Status FrameReader<T>::Read(std::string_view body, size_t count) {
       return absl::DataLossError(StrCat(kWhat, ": frame ", i, " has length ", lengths_[i],
                                         " at number ", from, " of ", count));
     }
-    if (divisors_[i] < 1 ||
-        (width > kMaxWidth && (width != kWholeWidth || sizeof(T) == sizeof(uint64_t)))) {
+    if (divisors_[i] < 1 || !IsOffsetWidth<T>(width)) {
       return absl::DataLossError(
           StrCat(kWhat, ": frame ", i, " has width ", width, " and divisor ", divisors_[i]));
     }

@@ -9,11 +9,10 @@
 namespace varve {
 namespace {
 
-// The width of offsets that are kept whole, 16 bytes each.
-constexpr int kWholeWidth = 128;
-
-size_t OffsetBytes(size_t count, int width) {
-  return width == kWholeWidth ? count * sizeof(uint128_t) : PackedBytes(count, width);
+// How far `largest` lies above `smallest`.
+template <typename T>
+Unsigned<T> Range(T smallest, T largest) {
+  return static_cast<Unsigned<T>>(largest) - static_cast<Unsigned<T>>(smallest);
 }
 
 template <typename T>
@@ -26,25 +25,14 @@ T LoadWhole(const char* from) {
 }  // namespace
 
 template <typename T>
-int IntegerBlock<T>::WidthOf(T smallest, T largest) {
-  const Unsigned<T> range = static_cast<Unsigned<T>>(largest) - static_cast<Unsigned<T>>(smallest);
-  if constexpr (sizeof(T) > sizeof(uint64_t)) {
-    if ((range >> 64) != 0) {
-      return kWholeWidth;
-    }
-  }
-  return PackedWidth(static_cast<uint64_t>(range));
-}
-
-template <typename T>
 size_t IntegerBlock<T>::Bytes(size_t count, T smallest, T largest) {
-  return sizeof(T) + 1 + OffsetBytes(count, WidthOf(smallest, largest));
+  return sizeof(T) + 1 + OffsetBytes(count, OffsetWidth<T>(Range(smallest, largest)));
 }
 
 template <typename T>
 void IntegerBlock<T>::Append(std::span<const T> values, T smallest, T largest,
                              std::vector<uint64_t>* scratch, std::string* out, bool aligned) {
-  int width = WidthOf(smallest, largest);
+  int width = OffsetWidth<T>(Range(smallest, largest));
   if (aligned) {
     width = (width + 7) / 8 * 8;
   }
@@ -73,7 +61,7 @@ bool IntegerBlock<T>::Read(std::string_view* in, size_t count) {
     return false;
   }
   const int width = static_cast<uint8_t>((*in)[sizeof(T)]);
-  if (width > kMaxPackedWidth && (width != kWholeWidth || sizeof(T) == sizeof(uint64_t))) {
+  if (!IsOffsetWidth<T>(width)) {
     return false;
   }
   const size_t bytes = OffsetBytes(count, width);

@@ -40,6 +40,7 @@
 
 #include "absl/status/status.h"
 #include "base/int128.h"
+#include "columnar/encoding/bit_packing.h"
 #include "columnar/encoding/pack_encoding.h"
 
 namespace varve {
@@ -47,6 +48,31 @@ namespace varve {
 // The type in which arithmetic on T wraps around.
 template <typename T>
 using Unsigned = std::conditional_t<sizeof(T) == sizeof(uint64_t), uint64_t, uint128_t>;
+
+// The width of offsets of an int128 that are kept whole, 16 bytes each.
+inline constexpr int kWholeWidth = 128;
+
+// The width that offsets up to `range` take: 0 … 64, or kWholeWidth.
+template <typename T>
+constexpr int OffsetWidth(Unsigned<T> range) {
+  if constexpr (sizeof(T) > sizeof(uint64_t)) {
+    if ((range >> 64) != 0) {
+      return kWholeWidth;
+    }
+  }
+  return PackedWidth(static_cast<uint64_t>(range));
+}
+
+// Whether a file may say that offsets of T have this width.
+template <typename T>
+constexpr bool IsOffsetWidth(int width) {
+  return (width >= 0 && width <= kMaxPackedWidth) ||
+         (width == kWholeWidth && sizeof(T) > sizeof(uint64_t));
+}
+
+constexpr size_t OffsetBytes(size_t count, int width) {
+  return width == kWholeWidth ? count * sizeof(uint128_t) : PackedBytes(count, width);
+}
 
 // The integers of one block, in place.
 template <typename T>
@@ -66,8 +92,6 @@ class IntegerBlock {
                      std::vector<uint64_t>* scratch, std::string* out, bool aligned = false);
 
  private:
-  static int WidthOf(T smallest, T largest);
-
   T base_ = 0;
   int width_ = 0;
   std::string_view packed_;
