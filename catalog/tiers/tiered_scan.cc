@@ -240,6 +240,7 @@ absl::StatusOr<bool> TieredScan::TakeRun() {
   if (options_.order == ScanOrder::kAny && (run_.block != nullptr || run_.pack != nullptr)) {
     progress_.Note(run_);
   }
+  run_ = {};  // what it had lives no longer, whether or not there is another one
   next_chosen_ = 0;
   chosen_ = {};
   VARVE_ASSIGN_OR_RETURN(const bool more, merger_->Next(&run_));
