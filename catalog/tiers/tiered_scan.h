@@ -89,7 +89,7 @@ class TieredScan : public RowScan {
   };
   std::vector<ParentColumn> parent_columns_;
   std::vector<const ColumnVector*> parent_key_;  // those columns, of the rows at hand
-  std::vector<PhysicalType> types_;  // of columns_.read
+  std::vector<PhysicalType> types_;              // of columns_.read
   ReadCounters reads_;
   ColumnarScanCounters counters_;
   std::unique_ptr<VersionMerger> merger_;
